@@ -1082,6 +1082,26 @@ typedef struct tp_activity_request {
 TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
                                              tp_activity_fn see, void *arg);
 
+#define TP_HOOKS_MAX 16
+/* What a program does around each call of a handler, whichever it is: to time it, set up context, trace.
+ * Start from TP_HOOK_INIT. Both run in the handler's thread and may ask of run what a handler may; while they
+ * run the lease is extended and the thread is busy, and nobody ends one that blocks, as with handlers. The
+ * time of hooks is not part of the handler's time in tp_activity. */
+typedef struct tp_hook {
+    size_t size;
+    /* May be NULL. TP_RUN_DONE: go on. Another verdict is that of the task: neither later hooks nor the
+     * handler are called (with TP_RUN_FAILED the reason is that of tp_run_reason, else that a hook refused
+     * it). *context is NULL, for this hook and this call. */
+    tp_verdict (*before)(tp_run *run, void **context, void *arg);
+    /* May be NULL. For each hook whose before went on (or is NULL), the last first, with the verdict, which
+     * it cannot change; the task is not settled yet, and what is committed may be another: where the
+     * transaction of the task was lost, handler and hooks are called again. */
+    void (*after)(tp_run *run, tp_verdict verdict, void *context, void *arg);
+    void *arg; /* of both */
+} tp_hook;
+#define TP_HOOK_INIT                                                                                         \
+    { sizeof(tp_hook), NULL, NULL, NULL }
+
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {
     TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
@@ -1133,11 +1153,13 @@ typedef struct tp_worker_options {
     size_t alert_group_max;           /* tasks in one call at most; 0: 10,000, and no more */
     int64_t alert_group_ms; /* it is called when the first of them has waited so long, and when the worker
                              * ends; 0: for what is there at once */
+    const tp_hook *hooks;   /* of the same size, the first begins; NULL: none, which costs nothing */
+    size_t hook_count;      /* at most TP_HOOKS_MAX */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
         sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
-            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0                        \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0               \
     }
 
 /* options may be NULL. Nothing is connected yet. */

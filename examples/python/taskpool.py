@@ -78,7 +78,8 @@ class tp_worker_options(Struct):
                 ("retry", c.POINTER(tp_retry)), ("stop_ms", c.c_int64), ("schedules", c.c_int), ("drain", c.c_int), ("name", c.c_char_p),
                 ("on_event", c.c_void_p), ("event_arg", c.c_void_p), ("on_alert", c.c_void_p), ("alert_arg", c.c_void_p),
                 ("hot_ms", c.c_int64),
-                ("on_alert_group", c.c_void_p), ("alert_group_max", c.c_size_t), ("alert_group_ms", c.c_int64)]
+                ("on_alert_group", c.c_void_p), ("alert_group_max", c.c_size_t), ("alert_group_ms", c.c_int64),
+                ("hooks", c.c_void_p), ("hook_count", c.c_size_t)]
 
 
 class tp_worker_info(Struct):

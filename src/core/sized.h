@@ -19,7 +19,8 @@
     X(calendar, "TP_CALENDAR_INIT", changed_at, changed_by)                                                  \
     X(calendar_day, "TP_CALENDAR_DAY_INIT", name, reserved)                                                  \
     X(business_day_info, "TP_BUSINESS_DAY_INIT", begins_at, cut_off_at)                                      \
-    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, alert_group_ms)                                       \
+    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hook_count)                                           \
+    X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \

@@ -170,28 +170,18 @@ static void fill_args(const struct asked *asked, const char *old_version, struct
 }
 
 static tp_status store_days(tp_conn *conn, const struct asked *asked) {
-    size_t count = asked->calendar.day_count;
     tp_status status = TP_OK;
-    struct tpi_args *rows = calloc(TPI_ROWS_MAX, sizeof *rows);
-    if (!rows) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t at = 0, some = 0; at < count && status == TP_OK; at += some) {
-        int64_t stored = 0;
-        for (some = TPI_ROWS_MAX; some > count - at;)
-            some /= 2;
-        memset(rows, 0, TPI_ROWS_MAX * sizeof *rows);
-        for (size_t i = 0; i < some; i++) {
-            const tp_calendar_day *day = &asked->days[at + i];
-            tpi_args_text(&rows[i], TPI_P_name, asked->calendar.name);
-            tpi_args_text(&rows[i], TPI_P_business_date, day->date);
-            tpi_args_text(&rows[i], TPI_P_kind, tpi_day_kind_name(day->kind));
-            tpi_args_text(&rows[i], TPI_P_cut_off, day->cut_off);
-            tpi_args_text(&rows[i], TPI_P_value, day->name);
-        }
-        status = tpi_store_change_rows(&conn->store, TPI_S_calendar_day_add, rows, some, &stored);
-        if (status == TP_OK && stored != (int64_t)some)
-            status = tpi_refused_silently(&conn->store, "did not store all days", "calendar_day");
+    for (size_t i = 0; i < asked->calendar.day_count && status == TP_OK; i++) {
+        const tp_calendar_day *day = &asked->days[i];
+        struct tpi_args args = {0};
+        tpi_args_text(&args, TPI_P_name, asked->calendar.name);
+        tpi_args_text(&args, TPI_P_business_date, day->date);
+        tpi_args_text(&args, TPI_P_kind, tpi_day_kind_name(day->kind));
+        tpi_args_text(&args, TPI_P_cut_off, day->cut_off);
+        tpi_args_text(&args, TPI_P_value, day->name);
+        status = tpi_store_change_one(&conn->store, TPI_S_calendar_day_add, &args);
+        if (status == TP_NONE) status = tpi_refused_silently(&conn->store, "stored no day", "calendar_day");
     }
-    free(rows);
     return status;
 }
 

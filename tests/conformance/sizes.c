@@ -176,6 +176,16 @@ static tp_status use_worker_options(void *given) {
     return status;
 }
 
+static tp_hook for_hook(void) {
+    return (tp_hook)TP_HOOK_INIT;
+}
+static tp_status use_hook(void *given) {
+    tp_worker_options options = TP_WORKER_INIT;
+    options.hooks = given;
+    options.hook_count = 1;
+    return use_worker_options(&options);
+}
+
 static tp_status use_operated(void *given) {
     tp_selection selection = for_selection();
     tp_operated *operated = given;

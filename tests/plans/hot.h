@@ -102,6 +102,15 @@
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
     X(once_find_locking, KEY, "")                                                                            \
+    X(calendar_add, KEY, "")                                                                                 \
+    X(calendar_change, KEY, "")                                                                              \
+    X(calendar_remove, KEY, "")                                                                              \
+    X(calendar_version, KEY, "")                                                                             \
+    X(calendar_used, FEW, "schedules are few")                                                               \
+    X(calendar_day_add, KEY, "")                                                                             \
+    X(calendar_day_remove, KEY, "")                                                                          \
+    X(calendar_list, ALL, "for people: all calendars")                                                       \
+    X(calendar_find, KEY, "")                                                                                \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
