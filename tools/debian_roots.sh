@@ -22,6 +22,7 @@ END
 
 releases=(trixie sid)
 package_releases=(bookworm trixie)
+declare -A package_kinds=([bookworm]="deb rpm") # elsewhere deb
 
 # The archive that apt uses here.
 find_mirror() {
@@ -87,16 +88,17 @@ try_suite() {
 # build_packages OPTION...: in the root, unless that was done for this commit; then they are in root.empty, in which they are tried: it has
 # nothing of what building them takes.
 build_packages() {
-  local commit uplot=tools/console/node_modules/uplot
+  local kinds commit uplot=tools/console/node_modules/uplot
+  read -ra kinds <<<"${package_kinds[$release]:-deb}"
   commit=$(git -C "$root/taskpool" rev-parse HEAD)
-  verdict="packages FAILED ($logs/$release-packages.log)"
+  verdict="packages FAILED ($logs/$release-packages$*.log)"
   if [ ! -e "$root/packages/$commit" ]; then
     rm -rf "$root/packages"
     if tools/console/install.sh page; then # npm is on this machine only
       mkdir -p "$root/taskpool/${uplot%/*}"
       cp -r "$uplot" "$root/taskpool/${uplot%/*}"
     fi
-    logged packages in_root "tools/install_packages.sh packages && tools/package.sh $* /packages" || return 1
+    logged "packages$*" in_root "tools/install_packages.sh packages && tools/package.sh $* ${kinds[*]} /packages" || return 1
     touch "$root/packages/$commit"
   fi
   rm -rf "$root.empty/packages" "$root.empty/taskpool"
@@ -112,9 +114,10 @@ in_empty_root() {
 }
 
 try_packages() {
-  local kind said=()
+  local kind kinds said=()
+  read -ra kinds <<<"${package_kinds[$release]:-deb}"
   build_packages --check || return 1
-  for kind in deb rpm; do
+  for kind in "${kinds[@]}"; do
     logged "$kind" in_empty_root "./try_installed.sh $kind /packages" || { verdict="$kind FAILED ($log)" && return 1; }
     said+=("$kind $(tail -n 1 "$log")")
   done

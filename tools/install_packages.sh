@@ -7,12 +7,13 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/install_packages.sh [build | test | languages | packages | roots | --help]
+usage: tools/install_packages.sh [build | test | languages | packages | musl | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
           tools/fetch_mysql.sh and what npm has for the console's page where these can be reached
   languages  the compilers and drivers of examples/java and examples/csharp, which tools/proof.sh runs
   packages  what tools/package.sh builds and checks packages with
+  musl    what tools/musl.sh compiles with
   roots   what tools/debian_roots.sh makes other releases of Debian with
 Exit code 3: packages are missing and cannot be installed from here.
 END
@@ -122,6 +123,9 @@ find_missing() {
   if [ "$group" = languages ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${language_packages[@]}")
   fi
+  if [ "$group" = musl ]; then
+    mapfile -t -O "${#missing[@]}" missing < <(missing_of musl-tools:musl-gcc)
+  fi
   if [ "$group" = packages ]; then
     mapfile -t -O "${#missing[@]}" missing < <(missing_of "${package_packages[@]}")
   fi
@@ -132,7 +136,7 @@ find_missing() {
 
 group=${1:-test}
 case $group in
-  build | test | languages | packages | roots) ;;
+  build | test | languages | packages | musl | roots) ;;
   --help | -h)
     usage
     exit 0

@@ -46,6 +46,7 @@ build() {
   mkdir -p "$folder" "$output"
   (
     hardened "$folder"
+    umask 022 # modes of what is packed come from it
     cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
       -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}"
     cmake --build "$folder" -j "$(nproc)"

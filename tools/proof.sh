@@ -25,7 +25,7 @@ END
 # it, in a few words.
 
 # In the order in which they run: the shortest first, so that most is known early.
-parts=(model operators tidy tests asan tsan valgrind packages services distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
+parts=(model portable operators tidy tests asan tsan valgrind packages services distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
 declare -A title=(
   [tidy]="clang-tidy on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
@@ -40,6 +40,7 @@ declare -A title=(
   [distributions]="demo and quick suite in an empty root of Debian's next releases"
   [packages]="packages built twice and compared, lintian, installed, tried and purged in empty roots of Debian 12 and 13"
   [services]="the units under a living systemd of Debian 12 and 13: an upgrade, stops that wait, the watchdog, kills"
+  [portable]="the library for musl; and all of it as on a system with nothing but POSIX, its tests on SQLite"
   [fuzz]="each target fuzzed for ten minutes"
   [clusters]="nodes of each kind of cluster killed under each plan"
   [soak]="an hour of faults on each database"
@@ -156,6 +157,17 @@ figures_services() {
 }
 figures_packages() {
   grep -E 'built twice|hardened|^ABI|, Debian ' "$1" | sed 's/ ([^)]*\.log)//' | paste -sd ';'
+}
+
+part_portable() {
+  tools/install_packages.sh musl
+  tools/musl.sh
+  CFLAGS=-DTP_PLAIN_POSIX build_preset release gcc plain_posix
+  run_tests plain_posix -L sqlite -R '^(conformance|faults|fleet|worker\..*)\.' -LE '^proof$'
+  run_tests plain_posix -R '^unit\.'
+}
+figures_portable() {
+  grep -E '^(musl|plain_posix: [0-9])' "$1" | paste -sd ';'
 }
 
 part_fuzz() {

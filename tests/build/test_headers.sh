@@ -98,7 +98,22 @@ compile_all() {
   done
 }
 
+# What clang compiles for Windows gives the functions away when the library is built, and takes them from it elsewhere. Nothing is linked.
+for_windows() {
+  local how=(clang --target=x86_64-pc-windows-gnu -ffreestanding -Werror -I"$root/include" -c)
+  command -v clang >/dev/null || { skip "clang is not installed" && return; }
+  printf '#include "taskpool.h"\nconst char *tp_version(void) { return ""; }\n' >"$scratch/gives.c"
+  printf '#include "taskpool.h"\nconst char *ask(void) { return tp_version(); }\n' >"$scratch/takes.c"
+  if attempt "clang for Windows, TP_BUILDING" "${how[@]}" -DTP_BUILDING -o "$scratch/gives.o" "$scratch/gives.c"; then
+    expect "what is exported on Windows" "$(grep -aoE -- '-export:"?tp_version' "$scratch/gives.o" | head -1 | tr -d '"')" -export:tp_version
+  fi
+  if attempt "clang for Windows" "${how[@]}" -o "$scratch/takes.o" "$scratch/takes.c"; then
+    expect "what is imported on Windows" "$(grep -aoE '__imp_tp_version' "$scratch/takes.o" | head -1)" __imp_tp_version
+  fi
+}
+
 write_sources
+for_windows
 for compiler in gcc clang; do
   compile_all "$compiler" c c99 c11
 done

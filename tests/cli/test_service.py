@@ -159,12 +159,12 @@ def units():
         check("systemd-analyze", not os.environ.get("TASKPOOL_TEST_REQUIRE"), "TASKPOOL_TEST_REQUIRE is set")
         return
     os.mkdir("units")
-    for name in ("taskpool@.service", "taskpool-check@.service", "taskpool-check@.timer"):
+    for name in ("taskpool@.service", "taskpool-check@.service", "taskpool-check@.timer", "taskpool-console@.service"):
         with open(os.path.join(UNITS, name), encoding="utf-8") as file:
             text = file.read()
         # The program is where it was built.
         text = "\n".join("ExecStart=" + pool.TASKPOOL + line.split("/taskpool", 1)[1] if line.startswith("ExecStart=") else line
-                         for line in text.split("\n")).replace("User=taskpool", "User=root")
+                         for line in text.split("\n")).replace("User=taskpool-console", "User=root").replace("User=taskpool", "User=root")
         with open(os.path.join("units", name.replace("@", "@shop")), "w", encoding="utf-8") as file:
             file.write(text)
     made = sorted(os.listdir("units"))
@@ -172,7 +172,7 @@ def units():
                           text=True, check=False)
     said = [line for line in done.stderr.splitlines() if "taskpool" in line]
     check("systemd-analyze verify", done.returncode == 0 and not said, done.stderr)
-    for name in ("taskpool@shop.service", "taskpool-check@shop.service"):
+    for name in ("taskpool@shop.service", "taskpool-check@shop.service", "taskpool-console@shop.service"):
         done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", os.path.join("units", name)],
                               capture_output=True, text=True, check=False)
         check(f"{name} is hardened", done.returncode == 0 and "exposure level" in done.stdout, done.stdout[-600:] + done.stderr)

@@ -14,10 +14,13 @@ async function pages(page) {
     check(`${name} is shown`, problems.length === 0, problems.join());
   }
   await goTo(page, "pool/overview");
-  await page.waitForSelector(".plot canvas");
+  const plots = await page.evaluate(() => fetch("assets/uplot.js").then((answer) => answer.ok));
+  check("plots are built in", plots || process.env.TASKPOOL_TEST_REQUIRE !== "1", "uPlot was not there when it was built");
+  if (plots) await page.waitForSelector(".plot canvas");
+  else console.log("SKIPPED: plots were NOT tried out: uPlot was not there when it was built");
   check("the overview answers first", (await page.textContent("main .answer")).length > 5);
   check("plots have their numbers", await page.locator("figure details").count() === 3);
-  await page.click("figure:first-of-type summary");
+  if (plots) await page.click("figure:first-of-type summary");
   await page.waitForSelector("figure:first-of-type table");
   await page.route("**/uplot.js", (route) => route.fulfill({ status: 404 }));
   await goTo(page, "pool/overview"); // loads the page anew
@@ -85,10 +88,11 @@ async function actions(page) {
   await page.click("tbody button:has-text('Pause')");
   await confirm(page, "no reports this week");
   check("a schedule is paused", json("schedule", "list")[0].paused === true);
-  await page.click("main .actions button:has-text('Fire')");
+  await page.click("main .actions button:has-text('Fire what is due')");
   await page.waitForSelector("dialog .count:has-text('0')");
   check("what changes nothing cannot be done", await page.isDisabled("dialog button.main"));
   await page.keyboard.press("Escape");
+  await lostAnswer(page);
   const [{ id }] = of(HOSTILE.handler);
   await goTo(page, `pool/task/${id}`);
   await page.click(".actions button:has-text('Edit')");
@@ -96,6 +100,24 @@ async function actions(page) {
   await confirm(page, "parameters were wrong");
   await until("the task is edited", () => json("show", id)[0].params === '{"now":"fine"}');
   check("an edited task is retried", json("show", id)[0].state === "pending");
+}
+
+/** The action is done, its answer does not arrive, and the person confirms it again. */
+async function lostAnswer(page) {
+  let tries = 0;
+  await page.route("**/actions/fire", async (route) => {
+    const done = await route.fetch();
+    if (!route.request().postDataJSON().dry_run && tries++ === 0) await route.abort();
+    else await route.fulfill({ response: done });
+  });
+  await page.click("tbody button:has-text('Fire now')");
+  await page.waitForSelector("dialog[open] button.main:not([disabled])");
+  await page.fill("#why", "the report was lost");
+  await page.click("dialog button.main");
+  await page.waitForSelector("dialog .problem:has-text('It may have been done')");
+  await confirm(page, "the report was lost");
+  await page.unroute("**/actions/fire");
+  check("confirmed again it fires once", tries === 2 && of("report").length === 1, `${tries} tries, ${of("report").length} tasks`);
 }
 
 async function drains(page, slow) {

@@ -2,6 +2,7 @@
 # plots, where tools/console/install.sh has put it or TASKPOOL_UPLOT says where its dist is. Without it the page shows tables.
 set(TASKPOOL_UPLOT "" CACHE PATH "The folder dist of uPlot, for the plots of taskpool-console")
 unset(UPLOT_JS CACHE) # it may have come or gone
+file(GLOB ignored CONFIGURE_DEPENDS tools/console/node_modules/uplot/dist/uPlot.iife.min.js) # then the next build configures anew
 find_file(UPLOT_JS uPlot.iife.min.js NO_CACHE NO_DEFAULT_PATH
           PATHS ${TASKPOOL_UPLOT} ${CMAKE_SOURCE_DIR}/tools/console/node_modules/uplot/dist /usr/share/nodejs/uplot/dist
                 /usr/share/javascript/uplot)

@@ -18,7 +18,10 @@ let loading = null;
 function library() {
   loading ??= new Promise((resolve) => {
     const script = h("script", { src: "assets/uplot.js" });
-    script.addEventListener("load", () => resolve(/** @type {any} */ (window).uPlot ?? null));
+    script.addEventListener("load", () => {
+      document.head.append(h("link", { rel: "stylesheet", href: "assets/uplot.css" }));
+      resolve(/** @type {any} */ (window).uPlot ?? null);
+    });
     script.addEventListener("error", () => resolve(null));
     document.head.append(script);
   });
