@@ -70,18 +70,6 @@ static tp_missed read_missed(void) {
     return TP_MISSED_ONCE;
 }
 
-tp_closed schedule_closed(const struct schedule_options *given) {
-    for (size_t i = 0; i < CLOSED_NAMES && given->closed; i++)
-        if (strcmp(given->closed, schedule_closed_names[i]) == 0) {
-            if (!given->calendar) args_fail("--closed goes with --calendar");
-            return (tp_closed)i;
-        }
-    if (given->closed)
-        args_fail("--closed must be skip, before or after, not \"%.*s\"", args_shown(given->closed),
-                  given->closed);
-    return TP_CLOSED_SKIP;
-}
-
 static void fill(const char **args, tp_schedule *schedule) {
     int64_t shard = 0, priority = 0, max_failures = 0, missed_max = 0;
 

@@ -7,7 +7,20 @@
 #include <time.h>
 
 #include "common/clocks.h"
+#include "common/pool_columns.h"
 #include "common/values.h"
+
+tp_closed schedule_closed(const struct schedule_options *given) {
+    for (size_t i = 0; i < CLOSED_NAMES && given->closed; i++)
+        if (strcmp(given->closed, schedule_closed_names[i]) == 0) {
+            if (!given->calendar) args_fail("--closed goes with --calendar");
+            return (tp_closed)i;
+        }
+    if (given->closed)
+        args_fail("--closed must be skip, before or after, not \"%.*s\"", args_shown(given->closed),
+                  given->closed);
+    return TP_CLOSED_SKIP;
+}
 
 struct wanted {
     const char *name;                  /* of a schedule in the database; NULL: of a rule */

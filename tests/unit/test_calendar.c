@@ -97,8 +97,7 @@ static struct tpi_calendar some_calendar(unsigned weekdays) {
 static struct tpi_special_day plain_day(const struct tpi_calendar *calendar, int64_t date) {
     int weekday = (int)((date + 4) % 7);
     for (size_t i = 0; i < calendar->count; i++)
-        if (special[i].date == date &&
-            (special[i].kind != TP_DAY_HALF || calendar->weekdays >> weekday & 1))
+        if (special[i].date == date && (special[i].kind != TP_DAY_HALF || calendar->weekdays >> weekday & 1))
             return (struct tpi_special_day){date, special[i].kind,
                                             special[i].kind == TP_DAY_CLOSED ? 0
                                             : special[i].cut_off             ? special[i].cut_off

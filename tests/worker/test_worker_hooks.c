@@ -105,9 +105,9 @@ static tp_verdict block(tp_run *run, void **context, void *arg) {
 TEST(test_hooks__one_that_blocks_keeps_its_lease_and_its_thread) {
     const tp_hook hook = HOOK(block, NULL, NULL);
     seen[0] = '\0';
-    tp_worker *worker =
-        rig_start_with(1, note_call, .threads = 1, .lease_ms = 1000,
-                       .plan = tp_conn_about(pool.a)->leased_plan, .hooks = &hook, .hook_count = 1);
+    tp_worker_options options = RIG_OPTIONS(.threads = 1, .lease_ms = 1000, .hooks = &hook, .hook_count = 1);
+    options.plan = tp_conn_about(pool.a)->leased_plan;
+    tp_worker *worker = rig_start_by(1, &options, note_call);
     rig_await_arrived(1);
     expect_number(rig_info(worker).running, 1);
     int64_t lapses = sql_number(pool.eye, "SELECT due_at FROM tp_pending WHERE handler = '%s'", pool.handler);
