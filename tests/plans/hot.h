@@ -110,13 +110,13 @@
     X(calendar_day_add, KEY, "")                                                                             \
     X(calendar_day_remove, KEY, "")                                                                          \
     X(calendar_list, ALL, "for people: all calendars")                                                       \
-    X(calendar_find, KEY, "")                                                                                \
+    X(calendar_find, ALL, "calendars are few, and their days")                                               \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
     X(schedule_list, ALL, "for people: all schedules")                                                       \
     X(schedule_find, KEY, "")                                                                                \
-    X(schedule_due, FEW, "schedules are few")                                                                \
+    X(schedule_due, ALL, "schedules are few")                                                                \
     X(schedule_wait, PAGE, "")                                                                               \
     X(schedule_waiting, KEY, "")                                                                             \
     X(schedule_start, KEY, "")                                                                               \
