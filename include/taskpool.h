@@ -555,6 +555,71 @@ typedef void (*tp_history_fn)(const tp_history *event, void *arg);
 TP_API TP_CHECKED tp_status tp_history_each(tp_conn *conn, const char *task_id, size_t limit,
                                             tp_history_fn see, void *arg);
 
+/* ---- Audit ------------------------------------------------------------------------------------------- */
+
+/* Start from TP_ACTOR_INIT. */
+typedef struct tp_actor {
+    size_t size;
+    const char *who;        /* NULL: this process, host:pid */
+    const char *why;        /* NULL: no reason */
+    const char *request_id; /* of the request that somebody else approved; NULL: none */
+} tp_actor;
+#define TP_ACTOR_INIT                                                                                        \
+    { sizeof(tp_actor), NULL, NULL, NULL }
+/* Who acts on this connection from now on, and why: for the audit, of calls that do not say it themselves
+ * (the schedules', tp_resume, tp_drain's why, ...), and what was approved, of all. Stays through
+ * tp_conn_reopen; actor NULL: nobody. */
+TP_API TP_CHECKED tp_status tp_conn_actor(tp_conn *conn, const tp_actor *actor);
+
+/* What somebody did in one transaction: a row of a chain that shows whether it was changed. Written in that
+ * transaction by tp_operate, tp_edit, tp_erase, tp_pause, tp_resume, tp_drain, tp_retention_set, tp_adopt,
+ * tp_schedule_add, _remove and _pause (and _fire, when tp_conn_actor named somebody), each time that they
+ * change something. So two that act wait for each other until they commit; workers and producers for none.
+ * On a borrowed connection these calls need a transaction (TP_MISUSE). Text that is NULL in the database is
+ * "". */
+typedef struct tp_audit {
+    int64_t seq;     /* 1, 2, 3 ...: its place in the chain */
+    const char *act; /* the same of all rows of one call */
+    int64_t at;
+    const char *who;
+    const char *action;     /* as tp_history.event; schedule-added, schedule-removed, schedule-paused,
+                             * schedule-resumed, fired; adopted, copied, adopt-removed */
+    const char *subject;    /* the task, handler, schedule, worker or pool; "" when there were several */
+    const char *detail;     /* what was selected or set; no keys, no params */
+    int64_t changed;        /* tasks, or rows */
+    const char *ids_hash;   /* SHA-256 over the ids of the tasks */
+    const char *request_id; /* of tp_conn_actor */
+    const char *why;
+    const char *prev_hash; /* the hash of the row before */
+    const char *hash;      /* SHA-256 over all of this: docs/audit.md */
+} tp_audit;
+/* Records an act of the application's own, such as a task that somebody put in by hand, by the connection's
+ * actor: in the explicit or borrowed transaction that does it, once (else TP_MISUSE). action: a word of at
+ * most 16 letters, digits and hyphens, none of the above. subject and detail may be NULL. */
+TP_API TP_CHECKED tp_status tp_audit_add(tp_conn *conn, const char *action, const char *subject,
+                                         const char *detail, int64_t changed);
+typedef void (*tp_audit_fn)(const tp_audit *row, void *arg);
+/* Start from TP_AUDIT_INIT. NULL or 0 means any. */
+typedef struct tp_audit_request {
+    size_t size;
+    const char *who;
+    const char *action;
+    const char *subject;
+    int64_t since, until;
+    int64_t seq;      /* go on behind this one, in the order that is asked for */
+    int oldest_first; /* 1: in the order of the chain; 0: the newest first */
+    size_t limit;     /* 0: 100 */
+} tp_audit_request;
+#define TP_AUDIT_INIT                                                                                        \
+    { sizeof(tp_audit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+/* request may be NULL. see must not use conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_audit_each(tp_conn *conn, const tp_audit_request *request, tp_audit_fn see,
+                                          void *arg);
+#define TP_ANCHOR_SIZE 96
+/* The end of the chain as a word, to be kept where nobody who can change the database can change it: place
+ * and hash of the last row, such as 17:9f86d081... Of an empty chain the place is 0. */
+TP_API TP_CHECKED tp_status tp_audit_anchor(tp_conn *conn, char anchor[TP_ANCHOR_SIZE]);
+
 /* ---- Operating --------------------------------------------------------------------------------------- */
 
 typedef enum tp_action {
@@ -727,6 +792,14 @@ typedef void (*tp_finding_fn)(const tp_finding *finding, void *arg);
 /* Looks whether every task is in one pool only and every row is legal for its pool; changes nothing. One call
  * of see per check. TP_OK also when something was found: *bad (may be NULL) says how many. */
 TP_API TP_CHECKED tp_status tp_check(tp_conn *conn, tp_finding_fn see, void *arg, int *bad);
+/* Reads the whole chain of the audit and says whether a row was changed, inserted or deleted, whether it
+ * still has the row of an anchor (NULL: none is asked for; a hash alone will do), whether people did what is
+ * not in it (with a library of before version 4, or by plain SQL that wrote to the history), and whether this
+ * user could change it, which is tried and undone. Otherwise like tp_check, but outside an explicit
+ * transaction only. Without an anchor nobody can tell whether somebody who can change everything made the
+ * chain anew. TP_MISUSE also: the anchor is none. */
+TP_API TP_CHECKED tp_status tp_audit_check(tp_conn *conn, const char *anchor, tp_finding_fn see, void *arg,
+                                           int *bad);
 /* Says what is connected and why it is used as it is, then shows with two sessions, on a table of its own
  * that it removes (PREFIXdoctor; one that it did not make is left alone), that locks, waits, rechecks, row
  * counts, text and clocks of this database and driver do what the plans rely on. Needs no pool, takes about a

@@ -11,7 +11,7 @@
 
 static struct {
     int apply, copy, compare, remove;
-    char *who;
+    char *who, *why;
 } options;
 
 static struct poptOption table[] = {
@@ -20,6 +20,7 @@ static struct poptOption table[] = {
                 "one round: results into the old table, open rows into the pool"),
     OPTION_FLAG("compare", '\0', &options.compare, "count rows and tasks; exit code 12 when they differ"),
     OPTION_FLAG("remove", '\0', &options.remove, "return what no worker has begun, and drop the links"),
+    OPTION_WHY(&options.why),
     OPTION_WHO(&options.who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -108,6 +109,7 @@ enum cli_exit adopt_command(const char **args) {
     code = read_mapping(args[0], text, sizeof text);
     if (code != EXIT_DONE) return code;
     if (!options.apply && !options.copy && !options.compare && !options.remove) return print(args[0], text);
+    operator_acts(args_connect(), options.who, options.why);
     tp_status status = tp_adopt(args_connect(), text, step, operator_name(options.who), write_counts, NULL);
     return status == TP_OK ? EXIT_DONE : fail(args[0], status);
 }

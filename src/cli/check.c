@@ -14,9 +14,9 @@
 
 enum { GRACE_MS = 120000 };
 
-static char *grace, *max_age, *max_failed, *max_wait;
+static char *grace, *max_age, *max_failed, *max_wait, *anchor;
 static char **need_worker;
-static int rows, nagios;
+static int rows, audit, nagios;
 
 static struct poptOption options[] = {
     OPTION_TEXT("grace", '\0', &grace, "DURATION", "tasks that have been due for less are no alarm (2m)"),
@@ -28,6 +28,9 @@ static struct poptOption options[] = {
     {"need-worker", '\0', POPT_ARG_ARGV, &need_worker, 0,
      "a living worker must take this handler's tasks, also while none is due; may be repeated", "HANDLER"},
     OPTION_FLAG("rows", '\0', &rows, "look at every row of all pools, too, which may take long"),
+    OPTION_FLAG("audit", '\0', &audit, "read the whole chain of what people did, too"),
+    OPTION_TEXT("anchor", '\0', &anchor, "ANCHOR",
+                "with --audit: the chain must have the row of which taskpool audit --anchor told"),
     OPTION_FLAG("nagios", '\0', &nagios, "one line and the exit codes of a Nagios plugin"),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -46,7 +49,9 @@ const struct usage check_usage = {
     "minute. Paused handlers and failed tasks are notes: they wake nobody. With --rows it also looks whether "
     "every task is in one pool only and every row is legal for "
     "its\n"
-    "pool. Each line says ok, note (worth knowing), WARN or BAD, and what to do.\n"
+    "pool; with --audit whether the record of what people did was changed, and whether people did what is "
+    "not in\n"
+    "it. Each line says ok, note (worth knowing), WARN or BAD, and what to do.\n"
     "Exit code 9: something is WARN or BAD. With --nagios 1: a warning, 2: critical, 3: could not be "
     "checked.\n",
     "  taskpool check --max-age 10m,1h --max-failed 100\n"
@@ -226,6 +231,7 @@ static enum cli_exit check_all(tp_conn *conn, const struct alarm_limits *limits)
 
     if (status == TP_OK) alarms_each(&figures, limits, add_alarm, NULL);
     if (status == TP_OK && rows) status = tp_check(conn, add_finding, NULL, NULL);
+    if (status == TP_OK && audit) status = tp_audit_check(conn, anchor, add_finding, NULL, NULL);
     if (status == TP_OK && nagios) print_as_plugin(&figures, limits);
     figures_free(&figures);
     if (status != TP_OK) return cli_fail_tp(status);
@@ -237,6 +243,7 @@ enum cli_exit check_command(const char **args) {
 
     (void)args;
     if (nagios) cli_exit_by(exit_of_plugin);
+    if (anchor && !audit) args_fail("--anchor goes with --audit");
     if (nagios && common.json) args_fail("--nagios and --json exclude each other");
     args_duration("--grace", grace, &limits.grace_ms);
     read_limit("--max-age", max_age, args_duration, &limits.age);

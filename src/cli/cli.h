@@ -33,6 +33,7 @@
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
     X("adopt", adopt, "make an old task table of the application the producer")                              \
     X("history", history, "show what happened to a task, or in the pool")                                    \
+    X("audit", audit, "show what people did, or the anchor of that record")                                  \
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
     X("calendar", calendar, "say which days are business days, and until when")                              \

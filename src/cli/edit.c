@@ -28,7 +28,7 @@ static struct poptOption edit_table[] = {
     OPTION_FLAG("retry", '\0', &options.retry, "retry it at once, in the same transaction"),
     OPTION_TEXT("edit-id", '\0', &options.edit_id, "ID",
                 "of an edit whose answer was lost: finds out whether it was done"),
-    OPTION_TEXT("why", '\0', &options.why, "TEXT", "recorded as the reason"),
+    OPTION_WHY(&options.why),
     OPTION_WHO(&options.who),
     COMMON_OPTIONS,
     POPT_TABLEEND,

@@ -10,13 +10,14 @@
 static char *who, *why;
 
 static struct poptOption pause_options[] = {
-    OPTION_TEXT("why", '\0', &why, "TEXT", "recorded as the reason"),
+    OPTION_WHY(&why),
     OPTION_WHO(&who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
 
 static struct poptOption resume_options[] = {
+    OPTION_WHY(&why),
     OPTION_WHO(&who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -152,7 +153,10 @@ enum cli_exit pause_command(const char **args) {
 }
 
 enum cli_exit resume_command(const char **args) {
-    tp_status status = tp_resume(args_connect(), args[0], operator_name(who));
+    tp_conn *conn = args_connect();
+    tp_status status;
 
+    operator_acts(conn, who, why);
+    status = tp_resume(conn, args[0], operator_name(who));
     return report(status, TP_NONE, args[0], "resumed", "was not paused");
 }

@@ -8,11 +8,12 @@
 #include "common/operator_name.h"
 #include "common/values.h"
 
-static char *who;
+static char *who, *why;
 static int clean;
 
 static struct poptOption options[] = {
     OPTION_FLAG("clean", '\0', &clean, "delete now what is past its time; workers do it by themselves"),
+    OPTION_WHY(&why),
     OPTION_WHO(&who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -75,6 +76,7 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) 
     tp_status status = TP_OK;
 
     if (clean) return clean_up(conn);
+    operator_acts(conn, who, why);
     if (pool) status = tp_retention_set(conn, pool, retention_ms, operator_name(who));
     if (status != TP_OK) return cli_fail_tp(status);
     return pool && common.quiet ? EXIT_DONE : show(conn);

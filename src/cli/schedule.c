@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/listing.h"
+#include "common/operator_name.h"
 #include "common/pool_columns.h"
 #include "common/values.h"
 #include "params.h"
@@ -33,6 +34,8 @@ static struct poptOption table[] = {
     OPTION_TEXT("after", '\0', &options.after, "TIME",
                 "next: after then: 2025-11-21T10:44:05Z, or milliseconds since 1970 (now)"),
     OPTION_TEXT("count", '\0', &options.count, "N", "next: so many (5)"),
+    OPTION_WHY(&options.why),
+    OPTION_WHO(&options.who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
 };
@@ -100,6 +103,13 @@ static enum cli_exit report_added(const char *name, bool added) {
     return EXIT_DONE;
 }
 
+static tp_conn *connect_to_act(void) {
+    tp_conn *conn = args_connect();
+
+    operator_acts(conn, options.who, options.why);
+    return conn;
+}
+
 static enum cli_exit add(const char **args) {
     tp_schedule schedule = TP_SCHEDULE_INIT;
     enum cli_exit code = EXIT_DONE;
@@ -111,7 +121,7 @@ static enum cli_exit add(const char **args) {
     params = params_get(args[3], &code);
     if (!params) return code;
     schedule.params = params;
-    status = tp_schedule_add(args_connect(), &schedule);
+    status = tp_schedule_add(connect_to_act(), &schedule);
     free(params);
     return status < 0 ? cli_fail_tp(status) : report_added(schedule.name, status == TP_OK);
 }
@@ -191,12 +201,13 @@ static enum cli_exit run_action(const struct action *action, const char **args) 
     if (action->takes_name && !args[0]) args_fail("%s takes the NAME of a schedule", action->name);
     if (args[0] && (args[1] || !action->takes_name))
         args_fail("%s takes %s", action->name, action->takes_name ? "one name" : "no further argument");
-    return action->act(args_connect(), args[0]);
+    return action->act(connect_to_act(), args[0]);
 }
 
 /* An option that does nothing here was meant for something. */
 static void check_options(const char *action) {
     bool adds = strcmp(action, "add") == 0, next = strcmp(action, "next") == 0;
+    bool acts = !next && strcmp(action, "list") != 0;
     const struct {
         const char *name;
         bool given, taken;
@@ -212,7 +223,9 @@ static void check_options(const char *action) {
                {"--max-failures", options.max_failures, adds},
                {"--rule", options.rule, next},
                {"--after", options.after, next},
-               {"--count", options.count, next}};
+               {"--count", options.count, next},
+               {"--why", options.why, acts},
+               {"--who", options.who, acts}};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].given && !all[i].taken) args_fail("schedule %s takes no %s", action, all[i].name);

@@ -9,7 +9,7 @@ struct schedule_options {
     char *time_zone, *biz_key, *shard, *priority, *max_failures, *missed, *missed_max;
     int alone;
     char *calendar, *closed;
-    char *rule, *after, *count;
+    char *rule, *after, *count, *who, *why;
 };
 
 tp_closed schedule_closed(const struct schedule_options *options);

@@ -89,8 +89,7 @@ static void take_ids(void) {
     selection.ids = ids;
 }
 
-/* A time, or how long before now, by the database's clock. */
-static void take_moment(const char *option, const char *text, int64_t *ms) {
+void selection_moment(const char *option, const char *text, int64_t *ms) {
     int64_t ago = 0, now = 0;
     tp_status status;
 
@@ -116,8 +115,8 @@ void selection_for_list(tp_list_request *request) {
     request->biz_key = selection.biz_key;
     request->dedup_key = selection.dedup_key;
     request->worker = selection.worker;
-    take_moment("--since", selection.since, &request->since);
-    take_moment("--until", selection.until, &request->until);
+    selection_moment("--since", selection.since, &request->since);
+    selection_moment("--until", selection.until, &request->until);
 }
 
 void selection_for_action(tp_selection *action) {

@@ -28,5 +28,7 @@ size_t selection_id_count(void);
 /* Fill in what was given. A mistake ends the program. */
 void selection_for_list(tp_list_request *request);
 void selection_for_action(tp_selection *action);
+/* A time, or how long before now, by the database's clock; text may be NULL. */
+void selection_moment(const char *option, const char *text, int64_t *ms);
 
 #endif

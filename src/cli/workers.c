@@ -14,10 +14,11 @@
 enum { LOOK_MS = 500, RUNNING_MAX = 100000 };
 
 static int all;
-static char *who;
+static char *who, *why;
 
 static struct poptOption options[] = {
     OPTION_FLAG("all", 'a', &all, "also those that ended, or died more than an hour ago"),
+    OPTION_WHY(&why),
     OPTION_WHO(&who),
     COMMON_OPTIONS,
     POPT_TABLEEND,
@@ -161,6 +162,7 @@ static enum cli_exit drain(tp_conn *conn, const char *target) {
     size_t count = 0;
     tp_status status = tp_now(conn, &asked.since);
 
+    operator_acts(conn, who, why);
     if (status == TP_OK) status = tp_drain(conn, target, operator_name(who), &count);
     if (status == TP_NONE) return cli_fail(EXIT_NOTHING, "no worker of %s runs", target);
     if (status == TP_OK) status = wait_for_end(conn, &asked);

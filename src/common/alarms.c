@@ -15,7 +15,8 @@ struct reporter {
     const struct alarm_limits *limits;
     alarm_fn see;
     void *arg;
-    int found; /* by the check at hand */
+    int found;                             /* by the check at hand */
+    const struct handler_figures *handler; /* that is looked at; NULL: all together */
 };
 
 const char *alarm_level_name(enum alarm_level level) {
@@ -30,6 +31,11 @@ static void report(struct reporter *reporter, const char *name, enum alarm_level
     struct alarm alarm = {.name = name, .level = level, .count = count};
     va_list args;
 
+    if (reporter->handler) {
+        alarm.handler = reporter->handler->name;
+        alarm.age_ms = figures_age(reporter->figures, reporter->handler);
+    }
+
     va_start(args, format);
     vsnprintf(alarm.text, sizeof alarm.text, format, args);
     va_end(args);
@@ -39,6 +45,7 @@ static void report(struct reporter *reporter, const char *name, enum alarm_level
 }
 
 static void report_nothing(struct reporter *reporter, const char *name, const char *text) {
+    reporter->handler = NULL;
     if (!reporter->found) report(reporter, name, ALARM_OK, 0, "", "%s", text);
     reporter->found = 0;
 }
@@ -60,6 +67,7 @@ static void check_handler(struct reporter *reporter, const struct handler_figure
     char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
     long long due = (long long)handler->due;
 
+    reporter->handler = handler;
     value_age_text(age, time);
     if (handler->paused_since || age <= reporter->limits->grace_ms) return;
     if (!handler->workers && !handler->maybe_workers && held(handler) > 0) {
@@ -78,6 +86,7 @@ static void check_handler(struct reporter *reporter, const struct handler_figure
 static void note_paused(struct reporter *reporter, const struct handler_figures *handler) {
     char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE], due[ALARM_TEXT_SIZE];
 
+    reporter->handler = handler;
     if (handler->due)
         snprintf(due, sizeof due, "%lld of its tasks are due, the first for %s", (long long)handler->due,
                  value_age_text(figures_age(reporter->figures, handler), time));
@@ -99,6 +108,7 @@ static void check_workers(struct reporter *reporter) {
                        : "all tasks that are due have a worker");
     for (size_t i = 0; i < figures->handler_count; i++)
         if (figures->handlers[i].paused_since) note_paused(reporter, &figures->handlers[i]);
+    reporter->handler = NULL;
     reporter->found = 0;
 }
 
@@ -113,6 +123,7 @@ static void check_age(struct reporter *reporter) {
         enum alarm_level level = judge(&reporter->limits->age, age);
 
         if (level == ALARM_OK || handler->paused_since) continue;
+        reporter->handler = handler;
         report(reporter, "age", level, handler->due,
                "taskpool top shows whether workers keep up; start more, or look at what holds them up",
                "%s: the first of %lld due tasks has waited for %s", handler->name, (long long)handler->due,
@@ -131,6 +142,7 @@ static void check_wait(struct reporter *reporter) {
         enum alarm_level level = judge(&reporter->limits->wait, wait);
 
         if (level == ALARM_OK) continue;
+        reporter->handler = handler;
         report(reporter, "wait", level, figures_timed(&handler->wait),
                "taskpool top shows whether workers keep up; start more, or look at what holds them up",
                "%s: one of 20 tasks of the last ten minutes waited up to %s or longer", handler->name,
@@ -148,6 +160,7 @@ static void check_failed(struct reporter *reporter) {
     for (size_t i = 0; i < reporter->figures->handler_count; i++)
         if (!most || reporter->figures->handlers[i].failed > most->failed)
             most = &reporter->figures->handlers[i];
+    reporter->handler = most;
     if (failed)
         report(reporter, "failed", level == ALARM_OK ? ALARM_NOTE : level, failed,
                "taskpool failures shows why; then taskpool retry or taskpool skip",

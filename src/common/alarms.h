@@ -10,7 +10,9 @@ enum { ALARM_TEXT_SIZE = 512 };
 struct alarm {
     const char *name; /* of the check */
     enum alarm_level level;
-    int64_t count; /* tasks or workers concerned */
+    int64_t count;       /* tasks or workers concerned */
+    const char *handler; /* of it; NULL: none in particular */
+    int64_t age_ms;      /* for how long its first task has been due */
     char text[ALARM_TEXT_SIZE];
     char remedy[ALARM_TEXT_SIZE]; /* "" where nothing is to be done */
 };

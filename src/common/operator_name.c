@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "messages.h"
+
 const char *operator_name(const char *given) {
     static char text[256];
     char host[128] = "";
@@ -21,4 +23,12 @@ const char *operator_name(const char *given) {
     else
         snprintf(text, sizeof text, "%ld@%s", (long)geteuid(), host);
     return text;
+}
+
+void operator_acts(tp_conn *conn, const char *who, const char *why) {
+    tp_actor actor = TP_ACTOR_INIT;
+
+    actor.who = operator_name(who);
+    actor.why = why;
+    if (tp_conn_actor(conn, &actor) != TP_OK) cli_end(cli_fail_tp(tp_last_error()->status));
 }

@@ -23,6 +23,24 @@ const struct column history_columns[] = {
     COLUMNS_END,
 };
 
+#define ACT(type, member) COLUMN_OF(type, tp_audit, member)
+const struct column audit_columns[] = {
+    {"SEQ", "seq", ACT(NUMBER, seq)},
+    {"AT", "at", ACT(TIME, at)},
+    {"WHO", "who", ACT(TEXT, who)},
+    {"ACTION", "action", ACT(TEXT, action)},
+    {"SUBJECT", "subject", ACT(TEXT, subject), .whole = true},
+    {"CHANGED", "changed", ACT(NUMBER, changed)},
+    {"DETAIL", "detail", ACT(TEXT, detail), .spare = 1},
+    {"WHY", "why", ACT(TEXT, why)},
+    {NULL, "act", ACT(TEXT, act)},
+    {NULL, "ids_hash", ACT(TEXT, ids_hash)},
+    {NULL, "request_id", ACT(TEXT, request_id)},
+    {NULL, "prev_hash", ACT(TEXT, prev_hash)},
+    {NULL, "hash", ACT(TEXT, hash)},
+    COLUMNS_END,
+};
+
 const char *const schedule_missed_names[MISSED_NAMES] = {
     [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
 const char *const schedule_closed_names[CLOSED_NAMES] = {

@@ -258,7 +258,7 @@ static void act_edit(tp_conn *conn, const struct request *request, struct answer
         body_answer(request, "edit", &part, 1, answer);
 }
 
-ask_fn action_find(const char *name) {
+static ask_fn find(const char *name) {
     static const struct {
         const char *name;
         ask_fn act;
@@ -270,4 +270,23 @@ ask_fn action_find(const char *name) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
         if (strcmp(actions[i].name, name) == 0) return actions[i].act;
     return NULL;
+}
+
+/* The audit names the signed-in person, also where the call of the library asks for no name or reason. */
+static void act_as_person(tp_conn *conn, const struct request *request, struct answer *answer) {
+    tp_actor actor = TP_ACTOR_INIT;
+    tp_status status;
+
+    actor.who = request->who;
+    actor.why = json_object_get_string(body_member(request, "why"));
+    status = tp_conn_actor(conn, &actor);
+    if (status == TP_OK)
+        find(request->id)(conn, request, answer);
+    else
+        answer_tp(answer, status);
+    (void)!tp_conn_actor(conn, NULL);
+}
+
+ask_fn action_find(const char *name) {
+    return find(name) ? act_as_person : NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "common/messages.h"
 
-enum { LISTENERS_MAX = 32, WAIT_MS = 5000, BLOCK = 16384 };
+enum { LISTENERS_MAX = 80, WAIT_MS = 5000, BLOCK = 16384 };
 
 static atomic_int listeners;
 

@@ -74,11 +74,16 @@ static tp_status is_open(tp_conn *conn, const char *id, bool *open) {
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* The id is of the dialog, not of the try: confirmed again after an answer that was lost, the task is there.
- */
-static tp_status put(tp_conn *conn, struct one *one, const struct body_common *part) {
-    tp_status status = part->dry_run ? TP_OK : tp_enqueue(conn, &one->task);
+/* The id is of the dialog, not of the try: confirmed again after an answer that was lost, the task is there,
+ * and so is the act. */
+static tp_status put(tp_conn *conn, struct one *one) {
+    tp_status status = tp_begin(conn), ended;
 
+    if (status != TP_OK) return status;
+    status = tp_enqueue(conn, &one->task);
+    if (status == TP_OK) status = tp_audit_add(conn, "fired", one->name, one->task.id, 1);
+    ended = status == TP_OK ? tp_commit(conn) : tp_rollback(conn);
+    if (status == TP_OK) return ended;
     return status == TP_EXISTS ? TP_OK : status;
 }
 
@@ -98,7 +103,7 @@ static void fire_one(tp_conn *conn, const struct request *request, const struct 
         return;
     }
     if (status >= 0 && !body_expected(part, 1, answer)) return;
-    if (status >= 0) status = put(conn, one, part);
+    if (status >= 0 && !part->dry_run) status = put(conn, one);
     if (status < 0)
         answer_tp(answer, status);
     else

@@ -17,7 +17,7 @@
 #include "tls.h"
 
 enum {
-    CONNECTIONS_MAX = 96,
+    CONNECTIONS_MAX = 160,
     PER_ADDRESS_MAX = 48, /* a proxy's is the same for everybody, so there it is CONNECTIONS_MAX */
     TIMEOUT_S = 30,
     HEADERS_MAX = 32768,

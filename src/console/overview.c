@@ -24,8 +24,19 @@ static void count_late(const tp_schedule *schedule, void *arg) {
 }
 
 struct found {
-    json_object *wrong, *notes; /* lists of sentences */
+    json_object *wrong, *notes;
 };
+
+/* In a sentence, and in parts for a page in another language. */
+static void put_finding(json_object *list, const struct alarm *alarm, const char *text) {
+    json_object *object = json_new();
+
+    json_add(object,
+             MEMBERS(MEMBER_TEXT("what", alarm->name), MEMBER_TEXT("level", alarm_level_name(alarm->level)),
+                     MEMBER_TEXT("handler", alarm->handler), MEMBER_NUMBER("count", alarm->count),
+                     MEMBER_NUMBER("age_ms", alarm->age_ms), MEMBER_TEXT("text", text)));
+    json_object_array_add(list, object);
+}
 
 static void add_finding(const struct alarm *alarm, void *arg) {
     const struct found *found = arg;
@@ -34,7 +45,7 @@ static void add_finding(const struct alarm *alarm, void *arg) {
 
     if (alarm->level < ALARM_NOTE || json_object_array_length(list) >= WRONG_MAX) return;
     snprintf(text, sizeof text, "%s%s%s", alarm->text, *alarm->remedy ? "; " : "", alarm->remedy);
-    json_object_array_add(list, cli_must(json_object_new_string(text)));
+    put_finding(list, alarm, text);
 }
 
 static struct found find(const struct figures *figures, const struct late *late) {
@@ -47,7 +58,8 @@ static struct found find(const struct figures *figures, const struct late *late)
         snprintf(text, sizeof text,
                  "%d schedules are late, %s among them: no worker fires them; start one that does",
                  late->count, late->name);
-        json_object_array_add(found.wrong, cli_must(json_object_new_string(text)));
+        put_finding(found.wrong,
+                    &(struct alarm){.name = "schedules", .level = ALARM_WARNING, .count = late->count}, text);
     }
     return found;
 }

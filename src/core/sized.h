@@ -26,6 +26,8 @@
     X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
+    X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \
+    X(audit_request, "TP_AUDIT_INIT", limit, limit)                                                          \
     X(erased, "TP_ERASED_INIT", failed, schedules)                                                           \
     X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
 

@@ -30,6 +30,16 @@
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \
     X(tag, TEXT)                                                                                             \
+    X(act, TEXT)                                                                                             \
+    X(action, TEXT)                                                                                          \
+    X(subject, TEXT)                                                                                         \
+    X(detail, TEXT)                                                                                          \
+    X(ids_hash, TEXT)                                                                                        \
+    X(request_id, TEXT)                                                                                      \
+    X(prev_hash, TEXT)                                                                                       \
+    X(row_hash, TEXT)                                                                                        \
+    X(seq, NUMBER)                                                                                           \
+    X(changed, NUMBER)                                                                                       \
     X(pid, NUMBER)                                                                                           \
     X(threads, NUMBER)                                                                                       \
     X(running, NUMBER)                                                                                       \

@@ -85,6 +85,13 @@
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \
     X(history_last, 0)                                                                                       \
+    X(audit_lock, 0)                                                                                         \
+    X(audit_place, 0)                                                                                        \
+    X(audit_add, 0)                                                                                          \
+    X(audit_last, 0)                                                                                         \
+    X(audit_next, 0)                                                                                         \
+    X(audit_try, 0)                                                                                          \
+    X(audit_unchained, 0)                                                                                    \
     X(created_each, 0)                                                                                       \
     X(advance_pending, 0)                                                                                    \
     X(advance_finished, 0)                                                                                   \

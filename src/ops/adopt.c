@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/audit.h"
 #include "ops/operate.h"
 #include "store/record.h"
 
@@ -18,6 +19,7 @@ struct adopting {
     tp_conn *conn;
     struct tpi_adoption adoption;
     const char *who;
+    bool was_there; /* the table of links, before it was to be made */
     tp_adopt_fn report;
     void *arg;
 };
@@ -76,7 +78,9 @@ static tp_status define(struct adopting *adopting, enum script number) {
                             : tpi_stmt_direct(&store->link, "adopt_define", sql.data);
         tpi_buf_free(&sql);
         bool there = status < TP_OK && store->link.diag.class == TPI_CLASS_OBJECT_EXISTS;
-        if (number == INSTALL && there) status = TP_OK;
+        if (number != INSTALL || !there) continue;
+        adopting->was_there = true;
+        status = TP_OK;
     }
     return status;
 }
@@ -127,6 +131,29 @@ static tp_status withdraw(struct adopting *adopting, enum script number, const c
     return status;
 }
 
+/* The table of links is what it is done to; the mapping is a file of the application's own. */
+static tp_status record(struct adopting *adopting, const char *action, int64_t rows) {
+    struct tpi_act act = {.action = action,
+                          .who = adopting->who,
+                          .subject = adopting->adoption.words[TPI_ADOPT_NAME].data,
+                          .changed = rows};
+    return rows ? tpi_audit_add(adopting->conn, &act) : TP_OK;
+}
+
+static tp_status change_and_record(struct adopting *adopting, enum script number, int64_t *rows) {
+    tp_status status = change(adopting, number, rows);
+    return status == TP_OK && number == COPY ? record(adopting, TPI_AUDIT_COPIED, *rows) : status;
+}
+
+/* Some databases cannot make or drop a table in a transaction: it is recorded behind it. */
+static tp_status define_and_record(struct adopting *adopting, enum script number, const char *action) {
+    struct tpi_scope scope;
+    tp_status status = define(adopting, number);
+    if (status != TP_OK || adopting->was_there) return status;
+    status = tpi_scope_begin(adopting->conn, &scope);
+    return status == TP_OK ? tpi_scope_end(adopting->conn, &scope, record(adopting, action, 1)) : status;
+}
+
 /* The way back, and then rows into the pool, each in a transaction. Another session that copies, or an old
  * consumer, may get in the way. */
 static tp_status move(struct adopting *adopting, enum script number, int64_t *rows) {
@@ -134,7 +161,8 @@ static tp_status move(struct adopting *adopting, enum script number, int64_t *ro
     for (int i = 0; i < TRIES; i++) {
         struct tpi_scope scope;
         status = tpi_scope_begin(adopting->conn, &scope);
-        if (status == TP_OK) status = tpi_scope_end(adopting->conn, &scope, change(adopting, number, rows));
+        if (status == TP_OK)
+            status = tpi_scope_end(adopting->conn, &scope, change_and_record(adopting, number, rows));
         if (status != TP_CONFLICT) return status;
     }
     return status;
@@ -186,7 +214,7 @@ static tp_status remove_links(struct adopting *adopting) {
     if (status == TP_OK && left)
         return tpi_error(TP_CONFLICT, "%" PRId64 " tasks of the old table are being handled; ask again",
                          left);
-    if (status == TP_OK) status = define(adopting, REMOVE);
+    if (status == TP_OK) status = define_and_record(adopting, REMOVE, TPI_AUDIT_ADOPT_REMOVED);
     if (status == TP_OK) report(adopting, "returned", returned, returned);
     return status;
 }
@@ -199,7 +227,7 @@ tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const
     if (!mapping || !who || !*who) return tpi_error(TP_MISUSE, "tp_adopt needs a mapping, and who asks");
     status = tpi_adopt_read(mapping, conn->store.dialect, &adopting.adoption);
     if (status == TP_OK && (int)step == TP_ADOPT_APPLY)
-        status = define(&adopting, INSTALL);
+        status = define_and_record(&adopting, INSTALL, TPI_AUDIT_ADOPTED);
     else if (status == TP_OK && step == TP_ADOPT_COPY)
         status = copy(&adopting);
     else if (status == TP_OK && step == TP_ADOPT_COMPARE)

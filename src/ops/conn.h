@@ -57,6 +57,15 @@ struct tpi_known_lane {
     int64_t until_ms; /* on this machine's monotonic clock */
 };
 
+enum { TPI_WHO_MAX = 128 }; /* bytes of an operator's name */
+
+/* Who acts on the connection, for calls that do not say so; "": nobody was named. */
+struct tpi_actor {
+    char who[TPI_WHO_MAX + 1];
+    char why[TP_REASON_MAX + 1];
+    char request_id[TPI_UUID_SIZE];
+};
+
 struct tp_conn {
     struct tpi_store store;
     tp_env *env;
@@ -67,6 +76,7 @@ struct tp_conn {
     struct tpi_known_lane known_lane;
     struct tpi_pauses *pauses; /* of pause.h; NULL: to be read before the next claim */
     struct tpi_once_tries once;
+    struct tpi_actor actor;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];
     int32_t enqueued_priority;

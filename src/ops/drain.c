@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/operate.h"
 #include "ops/worker_rows.h"
 #include "store/store.h"
@@ -22,25 +22,30 @@ static tp_status mark(tp_conn *conn, const tp_worker_row *row, const char *who, 
     struct tpi_args args = {0};
     char reason[TP_REASON_MAX + 1], line[TP_REASON_MAX + TP_ID_SIZE];
     tpi_args_text(&args, TPI_P_id, row->id);
-    tpi_args_text(&args, TPI_P_who, who);
+    tpi_args_text(&args, TPI_P_who, row->drain_at ? row->drain_who : who);
     tpi_args_number(&args, TPI_P_at, now);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_worker_drain, &args);
-    if (status != TP_OK) return status;
+    if (status != TP_OK || row->drain_at) return status;
     snprintf(line, sizeof line, "worker %s %s", row->id, row->name);
     tpi_utf8_copy(line, reason, sizeof reason);
     struct tpi_history_event event = {.event = TPI_HISTORY_DRAINED, .who = who, .reason = reason};
-    return tpi_history_add(conn, &event);
+    return tpi_history_note(conn, &event, now);
 }
 
+/* Of those that were asked before nothing is recorded again. */
 static tp_status mark_all(tp_conn *conn, const char *what, const char *who, size_t *asked) {
     struct tpi_worker_rows rows;
     tp_status status = tpi_worker_rows_read(conn, INT64_MIN, NULL, &rows);
+    struct tpi_act act = {.action = TPI_HISTORY_DRAINED, .who = who, .subject = what, .at = rows.now};
     for (size_t i = 0; i < rows.count && status >= TP_OK; i++) {
-        if (!is_meant(&rows.all[i], what)) continue;
-        status = mark(conn, &rows.all[i], who, rows.now);
+        const tp_worker_row *row = &rows.all[i];
+        if (!is_meant(row, what)) continue;
+        status = mark(conn, row, who, rows.now);
         if (status == TP_OK) ++*asked;
+        if (status == TP_OK && !row->drain_at) act.changed++;
     }
     tpi_worker_rows_free(&rows);
+    if (status >= TP_OK && act.changed) status = tpi_audit_add(conn, &act);
     return status < TP_OK ? status : TP_OK;
 }
 

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/audit.h"
 #include "ops/batch.h"
-#include "ops/history.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "store/record.h"
@@ -17,8 +17,8 @@
 struct edit {
     tp_conn *conn;
     tp_edit_request request;
-    const char *who, *why;
-    char id[TPI_UUID_SIZE];
+    const char *why;
+    char who[TPI_WHO_MAX + 1], id[TPI_UUID_SIZE];
     const tp_task *old;
     enum tpi_pool pool; /* that has it */
     int64_t at;         /* the database's clock, later than the row's last change */
@@ -44,8 +44,7 @@ static tp_status check_numbers(const tp_edit_request *request) {
 
 static tp_status check(struct edit *edit, const char *id) {
     const tp_edit_request *request = &edit->request;
-    if (!edit->who || !*edit->who)
-        return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
+    if (!*edit->who) return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
     tp_status status = tpi_check_uuid("the id", id, edit->id);
     if (status == TP_OK) status = check_numbers(request);
     if (status == TP_OK) status = tpi_check_params(request->params);
@@ -251,27 +250,37 @@ static tp_status write_retry(struct edit *edit) {
 }
 
 static tp_status write_event(struct edit *edit, const char *word, const char *reason, const char *event_id) {
-    struct tpi_args args = {0};
     struct tpi_history_event event = {.task_id = edit->id,
                                       .handler = edit->old->handler,
                                       .event = word,
                                       .who = edit->who,
                                       .reason = reason};
-    int64_t rows = 0;
-    tpi_history_args(&event, &args);
-    if (event_id) tpi_args_text(&args, TPI_P_history_id, event_id);
-    tpi_args_number(&args, TPI_P_at, edit->at);
-    tp_status status = tpi_store_change_rows(&edit->conn->store, TPI_S_operate_note, &args, 1, &rows);
-    return status == TP_OK && rows != 1 ? tpi_refused_silently(&edit->conn->store, "stored no row", "history")
-                                        : status;
+    if (event_id) memcpy(event.id, event_id, sizeof event.id);
+    return tpi_history_note(edit->conn, &event, edit->at);
+}
+
+static tp_status write_audit(struct edit *edit, const char *what) {
+    const char *id = edit->id;
+    struct tpi_act act = {.action = TPI_HISTORY_EDITED,
+                          .who = edit->who,
+                          .why = edit->why,
+                          .subject = id,
+                          .detail = what,
+                          .changed = 1,
+                          .ids = &id,
+                          .id_count = 1,
+                          .at = edit->at};
+    memcpy(act.id, edit->request.edit_id, sizeof act.id);
+    return tpi_audit_add(edit->conn, &act);
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 static tp_status write_all(struct edit *edit) {
-    struct words words = {.used = 0};
+    struct words words = {.used = 0}, what;
     struct tpi_scope scope;
     say_what(edit, edit->old, &words);
+    what = words;
     say_why(edit, &words);
     tp_status status = tpi_scope_begin(edit->conn, &scope);
     if (status != TP_OK) return status;
@@ -280,6 +289,7 @@ static tp_status write_all(struct edit *edit) {
     if (status == TP_OK && edit->request.retry) status = write_retry(edit);
     if (status == TP_OK && edit->request.retry)
         status = write_event(edit, TPI_HISTORY_RETRIED, edit->why, NULL);
+    if (status == TP_OK) status = write_audit(edit, what.text);
     return tpi_scope_end(edit->conn, &scope, status);
 }
 
@@ -320,13 +330,14 @@ static tp_status answer(struct edit *edit, tp_status status) {
 
 tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const char *who, const char *why) {
     char reason[TP_REASON_MAX + 1];
-    struct edit edit = {.conn = conn, .who = who, .why = reason};
+    struct edit edit = {.conn = conn, .why = reason};
     tp_batch *batch = NULL;
     tp_status status = tpi_conn_ready_alone(conn, "tp_edit");
     if (status != TP_OK) return status;
     if (!given) return tpi_error(TP_MISUSE, "tp_edit: edit is NULL");
     status = tpi_read_sized(TPI_SIZED_edit_request, given, &edit.request);
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    tpi_utf8_copy(who ? who : "", edit.who, sizeof edit.who);
     if (status == TP_OK) status = check(&edit, id);
     if (status != TP_OK) return status;
     status = begin(&edit, given);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/operate.h"
 #include "store/record.h"
 
@@ -20,6 +20,7 @@ struct erasure {
     tp_conn *conn;
     const char *biz_key, *who, *why;
     tp_erased result;
+    char act[TPI_UUID_SIZE];
     bool met_open; /* a task came meanwhile: what was deleted with the chunk is taken back */
 };
 
@@ -87,13 +88,20 @@ static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *p
 
 static tp_status record(struct erasure *erasure, const char *pool, int64_t tasks, int64_t events,
                         int64_t keys) {
-    char text[TP_REASON_MAX + 200];
-    snprintf(text, sizeof text,
-             "%" PRId64 " %s tasks, %" PRId64 " events, %" PRId64 " keys of the ledger%s%s", tasks, pool,
-             events, keys, *erasure->why ? ": " : "", erasure->why);
+    char what[100], text[TP_REASON_MAX + 200];
+    snprintf(what, sizeof what, "%" PRId64 " %s tasks, %" PRId64 " events, %" PRId64 " keys of the ledger",
+             tasks, pool, events, keys);
+    snprintf(text, sizeof text, "%s%s%s", what, *erasure->why ? ": " : "", erasure->why);
     text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-    struct tpi_history_event event = {.event = TPI_HISTORY_ERASED, .who = erasure->who, .reason = text};
-    return tpi_history_add(erasure->conn, &event);
+    struct tpi_history_event event = {.event = TPI_HISTORY_ERASED, .reason = text};
+    struct tpi_act act = {.action = TPI_HISTORY_ERASED,
+                          .who = erasure->who,
+                          .why = erasure->why,
+                          .subject = pool,
+                          .detail = what,
+                          .changed = tasks + events + keys};
+    memcpy(act.id, erasure->act, sizeof act.id);
+    return tpi_audit_event(erasure->conn, &act, &event);
 }
 
 /* Asked after the deletes: who comes later than this puts its keys into the ledger behind them. */
@@ -181,12 +189,14 @@ tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const ch
                    tp_erased *result) {
     char reason[TP_REASON_MAX + 1];
     int64_t found[4] = {0};
-    struct erasure erasure = {conn, biz_key, who, reason, TP_ERASED_INIT, false};
+    struct erasure erasure = {
+        .conn = conn, .biz_key = biz_key, .who = who, .why = reason, .result = TP_ERASED_INIT};
     tp_erased *done = &erasure.result;
     tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
     if (status == TP_OK) status = check(biz_key, who, result);
     if (status != TP_OK) return status;
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    tpi_uuid_ordered(erasure.act);
     status = count(&erasure, found);
     /* A key of the ledger may be all that keeps an open task from doing once more what an earlier one did. */
     if (status == TP_OK && !dry_run && !found[0]) {

@@ -8,7 +8,7 @@
 #include "store/cursor.h"
 
 void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args) {
-    tpi_uuid_ordered(event->id);
+    if (!*event->id) tpi_uuid_ordered(event->id);
     tpi_process_name(event->writer);
     tpi_args_text(args, TPI_P_history_id, event->id);
     tpi_args_text(args, TPI_P_id, event->task_id);
@@ -26,6 +26,16 @@ tp_status tpi_history_add(tp_conn *conn, struct tpi_history_event *event) {
     tpi_history_args(event, &args);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_history_add, &args);
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no row", "history") : status;
+}
+
+tp_status tpi_history_note(tp_conn *conn, struct tpi_history_event *event, int64_t at) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tpi_history_args(event, &args);
+    tpi_args_number(&args, TPI_P_at, at);
+    tp_status status = tpi_store_change_rows(&conn->store, TPI_S_operate_note, &args, 1, &rows);
+    return status == TP_OK && rows != 1 ? tpi_refused_silently(&conn->store, "stored no row", "history")
+                                        : status;
 }
 
 tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last) {

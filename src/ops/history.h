@@ -30,7 +30,7 @@ struct tpi_history_event {
     const char *reason;
     int32_t attempt; /* number of the failure; 0: not about one */
     bool alert;      /* people are to be alerted, now: alert_at is set */
-    /* Made by tpi_history_args. */
+    /* Made by tpi_history_args; an id that is there is kept. */
     char id[TPI_UUID_SIZE], writer[TPI_PROCESS_NAME_SIZE];
 };
 
@@ -39,6 +39,8 @@ struct tpi_history_event {
 void tpi_history_args(struct tpi_history_event *event, struct tpi_args *args);
 /* Writes it in the transaction that is open, or in one of its own. */
 TP_CHECKED tp_status tpi_history_add(tp_conn *conn, struct tpi_history_event *event);
+/* The same with the time of what it tells of, by the database's clock. */
+TP_CHECKED tp_status tpi_history_note(tp_conn *conn, struct tpi_history_event *event, int64_t at);
 /* The failure that a claim recorded which holds its task no more: *last says that it was gave-up, not failed.
  * TP_NONE: there is none. */
 TP_CHECKED tp_status tpi_history_failed(tp_conn *conn, const char *task_id, const char *token, bool *last);

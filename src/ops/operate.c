@@ -1,7 +1,7 @@
 /* What operators do to many tasks: retry, skip and release here, purge in purge.c. The state table says which
  * tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one transaction:
- * lock, change, write the history. A chunk that another session gets in the way of is done again one by one,
- * so that only the tasks concerned are passed over. */
+ * lock, change, write the history and the audit. A chunk that another session gets in the way of is done
+ * again one by one, so that only the tasks concerned are passed over. */
 #include "ops/operate.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "store/record.h"
 
 /* An action on the tasks of one state in one pool, and the change that it makes to them. */
@@ -171,6 +171,20 @@ static tp_status write_history(struct tpi_operation *op, const struct step *step
     return status;
 }
 
+static tp_status write_audit(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+    struct tpi_act act = {.action = step->word,
+                          .who = op->who,
+                          .why = op->selection->why,
+                          .subject = chunk->count == 1 ? chunk->ids[0] : NULL,
+                          .detail = op->detail,
+                          .changed = (int64_t)chunk->count,
+                          .ids = chunk->ids,
+                          .id_count = chunk->count,
+                          .at = chunk->at};
+    memcpy(act.id, op->act, sizeof act.id);
+    return tpi_audit_add(op->conn, &act);
+}
+
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 /* Locks what of the ids is still selected and not held by others, and changes it. */
@@ -189,8 +203,10 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     drop_unlike(op, held);
     if (status == TP_OK) status = drop_blocked(op, step, held);
-    if (status == TP_OK && held->count) status = write_change(op, step, held);
-    return status == TP_OK && held->count ? write_history(op, step, held) : status;
+    if (status != TP_OK || !held->count) return status;
+    status = write_change(op, step, held);
+    if (status == TP_OK) status = write_history(op, step, held);
+    return status == TP_OK ? write_audit(op, step, held) : status;
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */

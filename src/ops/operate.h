@@ -8,7 +8,7 @@
 #include "ops/select.h"
 
 /* TPI_CHUNK: rows in one transaction. */
-enum { TPI_WHO_MAX = 128, TPI_CHUNK = TPI_LIST_MAX };
+enum { TPI_CHUNK = TPI_LIST_MAX };
 
 struct tpi_operation {
     tp_conn *conn;
@@ -20,7 +20,9 @@ struct tpi_operation {
     char who[TPI_WHO_MAX + 1];
     /* Of a release it begins with who released: the task keeps it as its reason. */
     char why[TP_REASON_MAX + 1];
-    int64_t before; /* what changed later than that is not selected */
+    int64_t before;                 /* what changed later than that is not selected */
+    char detail[TP_REASON_MAX + 1]; /* what was selected, for the audit: without keys and reasons */
+    char act[TPI_UUID_SIZE];        /* of this call */
     tp_operated result;
 };
 

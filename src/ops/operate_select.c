@@ -85,6 +85,46 @@ static tp_status take_ids(struct tpi_operation *op) {
     return status;
 }
 
+static void say(struct tpi_buf *text, const char *what, const char *value) {
+    if (!value || !*value) return;
+    if (text->length) tpi_buf_text(text, ", ");
+    tpi_buf_text(text, what);
+    tpi_buf_text(text, value);
+}
+
+static void say_number(struct tpi_buf *text, const char *what, int64_t value) {
+    char digits[TPI_DIGITS_SIZE];
+    tpi_digits(value, digits);
+    if (value) say(text, what, digits);
+}
+
+static void say_private(struct tpi_buf *text, const char *what, const char *value) {
+    if (value && *value) say(text, "by ", what);
+}
+
+/* The audit is kept for ever, so it must not name whom a task is about. */
+static tp_status say_selection(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    struct tpi_buf text = {0};
+    say(&text, "pool ", selection->pool);
+    say(&text, "handler ", selection->handler);
+    say(&text, "state ", selection->state);
+    say(&text, "worker ", selection->worker);
+    say_number(&text, "ids ", (int64_t)selection->id_count);
+    say_private(&text, "biz_key", selection->biz_key);
+    say_private(&text, "dedup_key", selection->dedup_key);
+    say_private(&text, "reason", selection->reason);
+    say_private(&text, "reason_like", selection->reason_like);
+    say_number(&text, "older ms ", selection->older_ms);
+    say_number(&text, "since ", selection->since);
+    say_number(&text, "until ", selection->until);
+    say_number(&text, "limit ", (int64_t)selection->limit);
+    bool failed = text.failed;
+    tpi_utf8_copy(failed ? "" : tpi_buf_str(&text), op->detail, sizeof op->detail);
+    tpi_buf_free(&text);
+    return failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
+}
+
 tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
     const tp_selection *selection = op->selection;
     const char *why = selection->why ? selection->why : "";
@@ -103,6 +143,8 @@ tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
     }
     tpi_utf8_copy(why, op->why, sizeof op->why);
     op->before = op->select.until;
+    tpi_uuid_ordered(op->act);
+    if (status == TP_OK) status = say_selection(op);
     if (status == TP_OK) status = take_ids(op);
     if (status != TP_OK || !selection->older_ms) return status;
     status = tpi_ask_now(op->conn, &now);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 
 /* In the transaction. It is asked first, because a second row would be an error, which ends a transaction
@@ -27,25 +27,24 @@ static tp_status resume_handler(tp_conn *conn, struct tpi_args *args) {
     return found ? tpi_refused_silently(&conn->store, "kept a row that was to go", "pause") : TP_NONE;
 }
 
-/* One transaction: the row and its event. who "": this process. */
+/* One transaction: the row, its event and the audit. who "": the connection's actor, or this process. */
 static tp_status change(tp_conn *conn, bool pause, const char *handler, const char *who, const char *why) {
-    char writer[TPI_PROCESS_NAME_SIZE], reason[TP_REASON_MAX + 1];
+    char writer[TPI_WHO_MAX + 1], reason[TP_REASON_MAX + 1];
     struct tpi_args args = {0};
     struct tpi_scope scope;
-    tpi_process_name(writer);
-    if (who && *who) tpi_utf8_copy(who, writer, sizeof writer);
-    tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    tpi_audit_who(conn, who, writer);
+    tpi_utf8_copy(why && *why ? why : conn->actor.why, reason, sizeof reason);
     tpi_args_text(&args, TPI_P_handler, handler);
     tpi_args_text(&args, TPI_P_who, writer);
     tpi_args_text(&args, TPI_P_reason, reason);
-    struct tpi_history_event event = {.handler = handler,
-                                      .event = pause ? TPI_HISTORY_PAUSED : TPI_HISTORY_RESUMED,
-                                      .who = writer,
-                                      .reason = reason};
+    struct tpi_history_event event = {
+        .handler = handler, .event = pause ? TPI_HISTORY_PAUSED : TPI_HISTORY_RESUMED, .reason = reason};
+    struct tpi_act act = {
+        .action = event.event, .who = writer, .why = reason, .subject = handler, .changed = 1};
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     status = pause ? pause_handler(conn, &args) : resume_handler(conn, &args);
-    if (status == TP_OK) status = tpi_history_add(conn, &event);
+    if (status == TP_OK) status = tpi_audit_event(conn, &act, &event);
     status = tpi_scope_end(conn, &scope, status);
     tpi_pause_forget(conn);
     return status;
@@ -53,6 +52,7 @@ static tp_status change(tp_conn *conn, bool pause, const char *handler, const ch
 
 static tp_status check(tp_conn *conn, const char *handler) {
     tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_audit_ready(conn);
     if (status == TP_OK) status = tpi_check_handler(handler);
     return tpi_conn_doom(conn, status);
 }

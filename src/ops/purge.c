@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "store/record.h"
@@ -74,20 +74,33 @@ static tp_status check_progress(struct tpi_operation *op, const struct tpi_purge
     return status;
 }
 
+static tp_status record(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
+                        size_t count, int64_t rows) {
+    char text[TP_REASON_MAX + 64];
+    bool known = from->tasks && rows == (int64_t)count;
+    snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
+    text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
+    struct tpi_history_event event = {
+        .handler = op->selection->handler, .event = TPI_HISTORY_PURGED, .reason = text};
+    struct tpi_act act = {.action = TPI_HISTORY_PURGED,
+                          .who = op->who,
+                          .why = op->why,
+                          .subject = from->pool,
+                          .detail = op->detail,
+                          .changed = rows,
+                          .ids = keys,
+                          .id_count = known ? count : 0};
+    memcpy(act.id, op->act, sizeof act.id);
+    return tpi_audit_event(op->conn, &act, &event);
+}
+
 static tp_status purge_keys(struct tpi_operation *op, const struct tpi_purged *from, const char *const *keys,
                             size_t count) {
-    char text[TP_REASON_MAX + 64];
     struct tpi_scope scope;
     int64_t rows = 0;
     tp_status status = tpi_scope_begin(op->conn, &scope);
     if (status == TP_OK) status = erase(op, from, keys, count, &rows);
-    if (status == TP_OK && rows) {
-        snprintf(text, sizeof text, "%" PRId64 " %s%s%s", rows, from->noun, *op->why ? ": " : "", op->why);
-        text[tpi_utf8_cut(text, strlen(text), TP_REASON_MAX)] = '\0';
-        struct tpi_history_event event = {
-            .handler = op->selection->handler, .event = TPI_HISTORY_PURGED, .who = op->who, .reason = text};
-        status = tpi_history_add(op->conn, &event);
-    }
+    if (status == TP_OK && rows) status = record(op, from, keys, count, rows);
     status = tpi_scope_end(op->conn, &scope, status);
     if (status == TP_OK) op->result.done += (size_t)rows;
     return status;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/history.h"
+#include "ops/audit.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "store/record.h"
@@ -84,11 +84,19 @@ static tp_status set_retention(tp_conn *conn, const struct retained *what, int64
     tpi_utf8_copy(who, name, sizeof name);
     if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s: %s", what->what, time);
-    struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .who = name, .reason = reason};
+    struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .reason = reason};
+    struct tpi_act act = {
+        .action = TPI_HISTORY_KEPT, .who = name, .subject = what->pool, .detail = time, .changed = 1};
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status == TP_OK) status = write_setting(conn, what->name, retention_ms);
-    if (status == TP_OK) status = tpi_history_add(conn, &event);
+    if (status == TP_OK) status = tpi_audit_event(conn, &act, &event);
     return tpi_scope_end(conn, &scope, status);
+}
+
+/* Somebody, or the first try, has set it so. */
+static bool is_set(tp_conn *conn, const struct retained *what, int64_t retention_ms) {
+    int64_t value = 0;
+    return read_setting(conn, what->name, &value) == TP_OK && value == retention_ms;
 }
 
 tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
@@ -99,6 +107,7 @@ tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms
     if (!who || !*who)
         return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
     status = tpi_check_duration("retention_ms", retention_ms);
+    if (status == TP_OK && is_set(conn, what, retention_ms)) return TP_OK;
     if (status == TP_OK) status = set_retention(conn, what, retention_ms, who);
     /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
      */

@@ -3,9 +3,11 @@
 #include "ops/schedule.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
@@ -178,6 +180,19 @@ static tp_status find_schedule(struct tpi_store *store, void *arg) {
     return find_name(store, schedule->name);
 }
 
+/* In the transaction that did it. */
+static tp_status record(tp_conn *conn, const char *action, const char *name, const char *detail, int64_t at) {
+    struct tpi_act act = {.action = action, .subject = name, .detail = detail, .changed = 1, .at = at};
+    return tpi_audit_add(conn, &act);
+}
+
+static tp_status record_added(tp_conn *conn, const tp_schedule *schedule, int64_t at) {
+    char detail[TP_REASON_MAX + 1];
+    snprintf(detail, sizeof detail, "handler %s, rule %s%s%s", schedule->handler, schedule->rule,
+             schedule->time_zone ? ", " : "", schedule->time_zone ? schedule->time_zone : "");
+    return record(conn, TPI_AUDIT_SCHEDULE_ADDED, schedule->name, detail, at);
+}
+
 static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_planning *planning) {
     struct tpi_args args;
     struct tpi_next next = {0};
@@ -193,6 +208,7 @@ static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_p
     fill_args(schedule, now, &args);
     tpi_planning_args(planning, &next, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_add, &args);
+    if (status == TP_OK) return record_added(conn, schedule, now);
     if (status == TP_NONE) status = find_name(&conn->store, schedule->name);
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no schedule", "schedule") : status;
 }
@@ -215,6 +231,7 @@ tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
     tp_schedule schedule;
     struct tpi_planning planning = {0};
     tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_audit_ready(conn);
     if (status == TP_OK && !given) status = tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
     if (status == TP_OK) status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
     if (status == TP_OK) status = check_schedule(&schedule);
@@ -225,13 +242,26 @@ tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
     return status;
 }
 
-tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
+static tp_status remove_row(tp_conn *conn, const char *name) {
     struct tpi_args args = {0};
-    tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&args, TPI_P_name, name);
-    status = tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_schedule_remove, &args);
+    return status == TP_OK ? record(conn, TPI_AUDIT_SCHEDULE_REMOVED, name, NULL, 0) : status;
+}
+
+static tp_status check_named(tp_conn *conn, const char *name) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_audit_ready(conn);
+    if (status == TP_OK) status = check_name(name);
+    return tpi_conn_doom(conn, status);
+}
+
+tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
+    struct tpi_scope scope;
+    tp_status status = check_named(conn, name);
+    if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_scope_end(conn, &scope, remove_row(conn, name));
     if (status != TP_NONE || find_name(&conn->store, name) != TP_EXISTS) return status;
     return tpi_refused_silently(&conn->store, "kept a schedule that was to go", "schedule");
 }
@@ -267,6 +297,22 @@ static tp_status check_changed(tp_conn *conn, const struct tpi_schedule_row *row
                 : tpi_error(TP_CONFLICT, "another session changed the schedule meanwhile; ask again");
 }
 
+/* In a transaction of its own unless one is open. */
+static tp_status write_paused(tp_conn *conn, const struct tpi_schedule_row *row, struct tpi_args *args,
+                              int64_t now) {
+    bool paused = tpi_args_value(args, TPI_P_paused) != 0;
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, args);
+    if (status == TP_NONE)
+        status = check_changed(conn, row);
+    else if (status == TP_OK)
+        status = record(conn, paused ? TPI_AUDIT_SCHEDULE_PAUSED : TPI_AUDIT_SCHEDULE_RESUMED,
+                        row->schedule.name, NULL, now);
+    return tpi_scope_end(conn, &scope, status);
+}
+
 static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     struct tpi_schedule_row row = {0};
     struct tpi_args args = {0};
@@ -281,10 +327,7 @@ static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
         tpi_args_number(&args, TPI_P_created_at, row.created_at);
         tpi_args_number(&args, TPI_P_paused, paused);
         tpi_args_number(&args, TPI_P_modified_at, now);
-        if (status == TP_OK) {
-            status = tpi_store_change_one(&conn->store, TPI_S_schedule_pause, &args);
-            if (status == TP_NONE) status = check_changed(conn, &row);
-        }
+        if (status == TP_OK) status = write_paused(conn, &row, &args, now);
     }
     tpi_schedule_free(&row);
     return status;
@@ -294,9 +337,8 @@ static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
 tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     enum { TRIES = 5 };
     int tries = 0;
-    tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = check_name(name);
-    if (status != TP_OK) return tpi_conn_doom(conn, status);
+    tp_status status = check_named(conn, name);
+    if (status != TP_OK) return status;
     do
         status = set_paused(conn, name, paused != 0);
     while (status == TP_CONFLICT && ++tries < TRIES);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
 
@@ -135,6 +136,12 @@ static int64_t time_of_id(const struct tpi_planning *planning, const struct deci
     return planning->name ? decision->planned[i].rule_ms : decision->passed[i];
 }
 
+/* Workers fire too, and name nobody. */
+static tp_status record_fired(tp_conn *conn, const char *name, size_t tasks) {
+    struct tpi_act act = {.action = TPI_AUDIT_FIRED, .subject = name, .changed = (int64_t)tasks};
+    return tpi_audit_has_actor(conn) ? tpi_audit_add(conn, &act) : TP_OK;
+}
+
 /* In the transaction: the schedule goes on to its next planned time, and the tasks of the passed ones are put
  * in. *inserted: how many of them are new. */
 static tp_status store(const struct firing *firing, const struct tpi_schedule_row *row,
@@ -173,7 +180,7 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
         if (status == TP_OK) ++*inserted;
         if (status == TP_EXISTS) status = TP_OK;
     }
-    return status;
+    return status == TP_OK && *inserted ? record_fired(firing->conn, schedule->name, *inserted) : status;
 }
 
 static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row,

@@ -115,6 +115,24 @@ static tp_status use_activity_request(void *given) {
     return status == TP_NONE ? TP_OK : status;
 }
 
+static tp_actor for_actor(void) {
+    return (tp_actor)TP_ACTOR_INIT;
+}
+static tp_status use_actor(void *given) {
+    return tp_conn_actor(pool.a, given);
+}
+
+static tp_audit_request for_audit_request(void) {
+    return (tp_audit_request)TP_AUDIT_INIT;
+}
+static void see_audit(const tp_audit *row, void *arg) {
+    (void)row, (void)arg;
+}
+static tp_status use_audit_request(void *given) {
+    tp_status status = tp_audit_each(pool.a, given, see_audit, NULL);
+    return status == TP_NONE ? TP_OK : status;
+}
+
 static tp_selection for_selection(void) {
     tp_selection selection = selection_with(.limit = 0);
     return selection;

@@ -40,7 +40,7 @@ def test_looks(page):
     check("the pool is there", len(pools) == 1 and not pools[0]["away"] and pools[0]["name"] == "pool", str(pools))
     overview = page.get("pools/pool/overview")
     check("what is due", overview["due"] == 5 and overview["failed"] == 1, str(overview)[:300])
-    check("no worker: said", any("hello" in text for text in overview["wrong"]) or overview["wrong"] == [], str(overview["wrong"]))
+    check("no worker: said", any(one["handler"] == "hello" for one in overview["wrong"]) or overview["wrong"] == [], str(overview["wrong"]))
     check("handlers", {one["handler"] for one in overview["handlers"]} >= {"hello", "pay", "late"}, str(overview["handlers"])[:300])
     check("points", 60 <= len(page.get("pools/pool/activity")["points"]) <= 62)
     points = page.get("pools/pool/activity?since=2020-01-01T00:00Z")["points"]
@@ -201,8 +201,8 @@ def test_actions(page):
     check("retried", shown(failed)["state"] == "pending")
     check("pause", page.act("pause", handler="hello", why="closed")["count"] == 1)
     check("paused already", page.act("pause", handler="hello")["count"] == 0)
-    check("resume", page.act("resume", handler="hello")["count"] == 1)
-    check("a schedule", page.act("pause", schedule="nightly")["count"] == 1)
+    check("resume", page.act("resume", handler="hello", why="open")["count"] == 1)
+    check("a schedule", page.act("pause", schedule="nightly", why="holiday")["count"] == 1)
     check("it is paused", page.get("pools/pool/schedules")["schedules"][0]["paused"])
     page.act("resume", schedule="nightly")
     page.act("pause", 404, schedule="nothing")
@@ -211,6 +211,15 @@ def test_actions(page):
     page.act("edit", 404, id="01a20e33-dbc9-7000-ad33-120d98547914", retry=True)
     check("release: none is handled", page.act("release", selection=hello)["count"] == 0)
     check("drain nobody", page.act("drain", worker="nobody.example")["count"] == 0)
+    acts = page.get("pools/pool/audit?who=olga")["acts"]
+    check("the audit has all that was changed, with why", [(one["action"], one["why"]) for one in reversed(acts)] ==
+          [("skipped", "paid by hand"), ("skipped", None), ("edited", "typing error"), ("retried", "again"), ("paused", "closed"),
+           ("resumed", "open"), ("schedule-paused", "holiday"), ("schedule-resumed", None)], str(acts))
+    first = page.get("pools/pool/audit?who=olga&limit=3")
+    rest = page.get(f"pools/pool/audit?who=olga&limit=200&after={first['next']}")
+    check("page by page", first["acts"] + rest["acts"] == acts and rest["next"] is None, str(first["next"]))
+    check("of one kind", [one["changed"] for one in page.get("pools/pool/audit?what=skipped")["acts"]] == [4, 1])
+    page.get("pools/pool/audit?after=x", 400)
 
 
 def test_held(page):

@@ -114,6 +114,19 @@ static void print_usage(void) {
     print_error("\n");
 }
 
+static void print_broken(const tp_finding *finding, void *arg) {
+    if (strcmp(finding->name, "chain") != 0 || finding->ok) return;
+    print_error("the audit's chain: %s\n", finding->text);
+    ++*(int *)arg;
+}
+
+/* Of all runs together. */
+static int audit_is_broken(void) {
+    int broken = 0;
+    must(tp_audit_check(pool.eye, NULL, print_broken, &broken, NULL));
+    return broken;
+}
+
 int main(int argc, char **argv) {
     const char *every = NULL, *only = NULL;
     (void)argc;
@@ -129,6 +142,7 @@ int main(int argc, char **argv) {
         if (!only || strcmp(only, groups[i]->name) == 0) add_group(groups[i]);
     if (test_count == 0) print_error("test_faults: there is no group %s\n", only);
     int failed = test_count ? _cmocka_run_group_tests("faults", tests, test_count, NULL, NULL) : 1;
+    failed += audit_is_broken();
     points_print();
     pool_close();
     return failed != 0;

@@ -33,7 +33,10 @@ static tp_status schedule_or_not(const struct work *work) {
     return schedules(work) ? TP_EXISTS : TP_OK;
 }
 
-STEP(is_added, want_number(rows(work, "next_at > 0"), 1))
+static void is_added(struct work *work) {
+    want_number(rows(work, "next_at > 0"), 1);
+    want_acts(work, "schedule-added", 1);
+}
 
 static void daily(struct work *work) {
     tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
@@ -47,9 +50,17 @@ static tp_status to_remove_or_not(const struct work *work) {
     return schedules(work) ? TP_OK : TP_NONE;
 }
 
-STEP(is_removed, want_number(schedules(work), 0))
+static void is_removed(struct work *work) {
+    want_number(schedules(work), 0);
+    want_acts(work, "schedule-removed", 1);
+}
+
 CALL(pause_it, tp_schedule_pause(work->conn, work->key, 1))
-STEP(is_paused, want_number(rows(work, "paused = 1"), 1))
+
+static void is_paused(struct work *work) {
+    want_number(rows(work, "paused = 1"), 1);
+    want_acts(work, "schedule-paused", 1);
+}
 
 static void paused(struct work *work) {
     daily(work);
@@ -57,7 +68,11 @@ static void paused(struct work *work) {
 }
 
 CALL(resume, tp_schedule_pause(work->conn, work->key, 0))
-STEP(is_resumed, want_number(rows(work, "paused = 0 AND next_at > 0"), 1))
+
+static void is_resumed(struct work *work) {
+    want_number(rows(work, "paused = 0 AND next_at > 0"), 1);
+    want_acts(work, "schedule-resumed", 1);
+}
 
 static void see(const tp_schedule *schedule, void *arg) {
     struct work *work = arg;
@@ -147,6 +162,21 @@ static void fire_twice_more(struct work *work) {
 }
 
 STEP(two_were_made, want_number(work->id_count, 2))
+
+/* A person fires. */
+static tp_status fire_as_ann(struct work *work) {
+    tp_actor ann = TP_ACTOR_INIT;
+    ann.who = "ann";
+    must(tp_conn_actor(work->conn, &ann));
+    tp_status status = fire(work);
+    must(tp_conn_actor(work->conn, NULL));
+    return status;
+}
+
+static void three_fired_by_ann(struct work *work) {
+    three_fired(work);
+    want_acts(work, "fired", 3);
+}
 
 /* ---- Calendars ----------------------------------------------------------------------------------------- */
 
@@ -263,6 +293,8 @@ static const struct operation operations[] = {
     {"schedule_fire", TRAIT_SHARED | TRAIT_PIECEMEAL, one_due, fire, TP_OK, one_fired, .finish = fire_again},
     {"schedule_fire, all that was missed", TRAIT_SHARED | TRAIT_PIECEMEAL, three_missed, fire, TP_OK,
      three_fired, .finish = fire_again},
+    {"schedule_fire, by a person", TRAIT_SHARED | TRAIT_PIECEMEAL, three_missed, fire_as_ann, TP_OK,
+     three_fired_by_ann, .finish = fire_again},
     {"schedule_fire, after the last task", TRAIT_SHARED | TRAIT_PIECEMEAL, last_task_ended, fire, TP_OK,
      two_were_made, .finish = fire_twice_more},
 };

@@ -35,6 +35,9 @@ static void add_row(const struct sql_row *cells, void *arg) {
     row->due_at = strtoll(cells->cell[5], NULL, 10);
 }
 
+/* The rows of the audit are there for ever: those of earlier runs. */
+static int64_t audit_base;
+
 #define TASKS_OF(pool) "SELECT '" pool "', id, state, owner, failures, due_at FROM tp_" pool
 
 void snapshot_read(struct snapshot *snapshot) {
@@ -60,6 +63,10 @@ void snapshot_read(struct snapshot *snapshot) {
             "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
             "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
             "ORDER BY 1, 2, 3");
+    read = read && sql_raw_each(dbc, add_row, snapshot,
+                                "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
+                                " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",
+                                audit_base, audit_base);
     sure(read, "%s", sql_reason());
 }
 
@@ -72,6 +79,7 @@ void snapshot_wipe(void) {
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%'");
     must(tp_commit(pool.eye));
+    audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
 }
 
 bool snapshot_same(const struct snapshot *a, const struct snapshot *b) {
@@ -139,6 +147,40 @@ static void judge_row(const struct work *work, const struct snapshot_row *row) {
     if (row->due_at <= 0) wrong("task %s is held without a lease", row->id);
 }
 
+/* ---- What people did ----------------------------------------------------------------------------------- */
+
+static void sum_acts(const struct snapshot *now, const char *action, int *rows, int *changed) {
+    *rows = *changed = 0;
+    for (size_t i = 0; i < now->count && i < SNAPSHOT_ROWS; i++) {
+        const struct snapshot_row *row = &now->rows[i];
+        if (strcmp(row->pool, "audit") != 0 || !fits(action, row->state)) continue;
+        ++*rows;
+        *changed += row->number;
+    }
+}
+
+/* Each event by people is told of once, by a row for its transaction; no place in the chain is empty. */
+static void judge_audit(const struct work *work) {
+    static const char *const one_by_one[] = {"skipped", "released", "paused", "resumed",
+                                             "edited",  "kept",     "drained"};
+    static const char *const by_transaction[] = {"purged", "erased"};
+    int rows, changed, events;
+    for (size_t i = 0; i < sizeof one_by_one / sizeof one_by_one[0]; i++) {
+        events = snapshot_count(&work->now, "history", NULL, one_by_one[i]);
+        sum_acts(&work->now, one_by_one[i], &rows, &changed);
+        if (changed != events)
+            wrong("the audit tells of %d %s, the history of %d", changed, one_by_one[i], events);
+    }
+    for (size_t i = 0; i < sizeof by_transaction / sizeof by_transaction[0]; i++) {
+        events = snapshot_count(&work->now, "history", NULL, by_transaction[i]);
+        sum_acts(&work->now, by_transaction[i], &rows, &changed);
+        if (rows != events) wrong("the audit has %d %s, the history %d", rows, by_transaction[i], events);
+    }
+    sum_acts(&work->now, "", &rows, &changed);
+    int64_t head = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
+    if (head >= audit_base) want_number(head - audit_base, rows); /* else the tables were made anew */
+}
+
 void snapshot_judge(const struct work *work) {
     const struct snapshot *now = &work->now;
     if (now->count > SNAPSHOT_ROWS) wrong("%zu rows", now->count);
@@ -150,6 +192,7 @@ void snapshot_judge(const struct work *work) {
     }
     for (size_t r = 0; r < now->count && r < SNAPSHOT_ROWS; r++)
         if (is_task(&now->rows[r])) judge_row(work, &now->rows[r]);
+    judge_audit(work);
 }
 
 /* ---- What an operation wants --------------------------------------------------------------------------- */
@@ -191,6 +234,12 @@ void want_events_in_all(const struct work *work, int count) {
 
 void want_events_of_all(const struct work *work, const char *event, int count) {
     want_count(work, "history", NULL, event, count);
+}
+
+void want_acts(const struct work *work, const char *action, int count) {
+    int rows, changed;
+    sum_acts(&work->now, action, &rows, &changed);
+    if (changed != count) wrong("the audit tells of %d %s, not %d", changed, action, count);
 }
 
 void want_effects(const struct work *work, size_t i, int count) {

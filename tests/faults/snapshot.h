@@ -14,11 +14,11 @@ struct work;
 enum { SNAPSHOT_ROWS = 80, SNAPSHOT_TEXT = 16384 };
 
 /* A task; or an event of the history (pool "history"), an effect ("effect"), a key ("once"), a schedule,
- * pause, worker or setting ("schedule", "pause", "worker", "meta"), whose event, note, key, name, handler,
- * state or name stands in state. */
+ * pause, worker or setting ("schedule", "pause", "worker", "meta"), or a row of the audit ("audit"), whose
+ * event, note, key, name, handler, state, name or action stands in state. */
 struct snapshot_row {
     char pool[12], id[TP_ID_SIZE], state[48], owner[TP_ID_SIZE];
-    int number; /* failures, the attempt, or whether the schedule is paused */
+    int number; /* failures, the attempt, whether the schedule is paused, or how many were changed */
     int64_t due_at;
 };
 
@@ -52,6 +52,8 @@ void want_events_of_all(const struct work *work, const char *event, int count);
 void want_events_in_all(const struct work *work, int count);
 /* The first so many tasks have lapsed once each. */
 void want_lapses(const struct work *work, size_t count);
+/* Rows of the audit say that so many were changed in this way. */
+void want_acts(const struct work *work, const char *action, int count);
 void want_effects(const struct work *work, size_t i, int count);
 void want_key(const struct work *work, int count);
 void nothing_changed(struct work *work);

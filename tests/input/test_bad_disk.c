@@ -14,7 +14,7 @@
 #include "support/pool.h"
 #include "support/sql.h"
 
-enum { NOBODY = 65534, FEW = 10, MANY = 600, PARAMS = 4000 };
+enum { NOBODY = 65534, FEW = 10, MANY = 1000, PARAMS = 4000 };
 
 static char file[100];
 static tp_env *env;

@@ -1,4 +1,4 @@
-/* Mounts a file system of 1 MiB for one process. See tiny_disk.h. */
+/* Mounts a small file system for one process. See tiny_disk.h. */
 #include "input/tiny_disk.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { FIRST_KIB = 1600 };
+enum { FIRST_KIB = 2400 /* an empty pool, and some tasks */ };
 
 static char folder[] = "/tmp/taskpool.disk.XXXXXX";
 static int size_kib = FIRST_KIB;

@@ -1,4 +1,4 @@
-/* A file system of one mebibyte that only this process sees, to be filled and made read-only. */
+/* A small file system that only this process sees, to be filled and made read-only. */
 #ifndef TESTS_INPUT_TINY_DISK_H
 #define TESTS_INPUT_TINY_DISK_H
 

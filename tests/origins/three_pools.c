@@ -130,8 +130,12 @@ struct claiming {
 
 static tp_status claim_many(tp_conn *conn, void *arg) {
     struct claiming *claiming = arg;
-    size_t limit = (size_t)(claiming->limit ? claiming->limit : 500);
-    return try_to_take(conn, "item", plan(), limit, &claiming->batch);
+    const char *handler = "item";
+    tp_claim_request request = {
+        .size = sizeof request, .handlers = &handler, .handler_count = 1, .plan = plan()};
+    request.limit = (size_t)(claiming->limit ? claiming->limit : 500);
+    request.lease_ms = 10 * 60 * 1000; /* a slow claim stops before its first leases have run down */
+    return tp_claim(conn, &request, &claiming->batch);
 }
 
 /* Another takes the last of 500 after the claim's check and before its lock: the claim goes from task to

@@ -117,7 +117,7 @@
     X(schedule_list, ALL, "for people: all schedules")                                                       \
     X(schedule_find, KEY, "")                                                                                \
     X(schedule_due, ALL, "schedules are few")                                                                \
-    X(schedule_wait, PAGE, "")                                                                               \
+    X(schedule_wait, ALL, "schedules are few")                                                               \
     X(schedule_waiting, KEY, "")                                                                             \
     X(schedule_start, KEY, "")                                                                               \
     X(schedule_advance, KEY, "")                                                                             \

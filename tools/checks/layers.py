@@ -41,6 +41,7 @@ RULES = [
     ("src/odbc", ["taskpool_odbc.h"], {"sql", "sqlext", "sqltypes", "sqlucode", "odbcinst"}, LIBC),
     ("src/core", [], set(), PURE),
     ("src/base/zone.c", [], {"glib"}, LIBC),
+    ("src/base/sha256.c", [], {"glib"}, LIBC),
     ("src/base", [], {"uuid"}, LIBC),
     ("include/taskpool.h", [], set(), {"stddef", "stdint"}),
     ("include/taskpool_odbc.h", ["taskpool.h"], {"sql"}, set()),

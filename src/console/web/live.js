@@ -5,7 +5,8 @@ import { apiUrl } from "./api.js";
  * @typedef {{handler: string, paused: boolean, due: number, waiting: number, running: number, failed: number, done: number,
  *   rate_in: number, rate_out: number, wait_p50_ms: number | null, wait_p95_ms: number | null, run_p50_ms: number | null,
  *   run_p95_ms: number | null, oldest_due_at: number | null}} Handler
- * @typedef {{now: number, wrong: string[], notes: string[], due: number, paused_due: number, oldest_due_at: number | null, waiting: number, running: number,
+ * @typedef {{what: string, level: string, handler: string | null, count: number, age_ms: number, text: string}} Finding
+ * @typedef {{now: number, wrong: Finding[], notes: Finding[], due: number, paused_due: number, oldest_due_at: number | null, waiting: number, running: number,
  *   failed: number, rate_in: number, rate_out: number, eta_ms: number | null, workers: number, late_schedules: number,
  *   handlers: Handler[]}} Overview
  * @typedef {{overview: Overview | null, away: null | {since: number, error: string | null}}} Live

@@ -8,7 +8,7 @@ import { currentPlace, go, link } from "./route.js";
 import { onLanguage, t } from "./texts.js";
 import * as failures from "./pages/failures.js";
 import * as handlers from "./pages/handlers.js";
-import * as history from "./pages/history.js";
+import * as audit from "./pages/audit.js";
 import * as overview from "./pages/overview.js";
 import * as schedules from "./pages/schedules.js";
 import * as session from "./pages/session.js";
@@ -22,7 +22,7 @@ import * as workers from "./pages/workers.js";
  *   view: (data: any, place: import("./route.js").Place, again: () => void) => HTMLElement, again?: boolean}} Page
  */
 
-const PAGES = /** @type {Record<string, Page>} */ ({ overview, tasks, task, failures, handlers, workers, schedules, history, session });
+const PAGES = /** @type {Record<string, Page>} */ ({ overview, tasks, task, failures, handlers, workers, schedules, audit, session });
 
 /** @type {{name: string, away: boolean}[]} */
 let pools = [];

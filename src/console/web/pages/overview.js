@@ -6,7 +6,7 @@ import { ago, duration, foreign, number, rate } from "../format.js";
 import { lastLive } from "../live.js";
 import { link } from "../route.js";
 import { table } from "../table.js";
-import { t } from "../texts.js";
+import { language, t } from "../texts.js";
 
 /** @typedef {import("../live.js").Overview} Overview */
 
@@ -17,10 +17,17 @@ export async function load(place) {
   return { overview, groups: failures.groups, activity };
 }
 
+/** The server's sentence is English; the parts of those that the table knows make one in another language. @param {import("../live.js").Finding} found */
+function sentence(found) {
+  const name = found.what === "workers" && found.level === "note" ? "found_held" : `found_${found.what}`;
+  if (language() === "en" || t(name) === name) return foreign(found.text, 1000);
+  return foreign(t(name, { handler: found.handler ?? "–", n: number(found.count), time: duration(found.age_ms) }), 1000);
+}
+
 /** @param {Overview} o */
 function verdict({ wrong, notes }) {
   const heading = wrong.length === 0 ? t(notes.length ? "notes_only" : "nothing_wrong") : t(wrong.length === 1 ? "wrong_one" : "wrong_many", { n: wrong.length });
-  const list = (/** @type {string[]} */ texts) => (texts.length ? h("ul", {}, texts.map((text) => h("li", {}, foreign(text, 1000)))) : null);
+  const list = (/** @type {import("../live.js").Finding[]} */ all) => (all.length ? h("ul", {}, all.map((found) => h("li", {}, sentence(found)))) : null);
   return h(`section.verdict.${wrong.length ? "bad" : "good"}`, { "aria-label": t("verdict") },
     h("p.answer", { role: "status" }, heading), list(wrong), list(notes));
 }
