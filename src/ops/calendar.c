@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/process_name.h"
-#include "base/utf8.h"
 #include "core/date.h"
+#include "ops/audit.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
@@ -32,7 +31,7 @@ struct asked {
     tp_calendar_day *days;
     char first_date[TPI_DATE_SIZE], last_date[TPI_DATE_SIZE];
     char version[TPI_UUID_SIZE];
-    char who[TPI_PROCESS_NAME_SIZE];
+    char who[TPI_WHO_MAX + 1];
 };
 
 static tp_status check_day(const tp_calendar_day *day) {
@@ -212,7 +211,12 @@ static tp_status store(tp_conn *conn, const struct asked *asked) {
     if (status == TP_NONE) return changed_meanwhile();
     if (status == TP_OK && *old)
         status = tpi_store_change(&conn->store, TPI_S_calendar_day_remove, &args, &gone);
-    return status == TP_OK ? store_days(conn, asked) : status;
+    if (status == TP_OK) status = store_days(conn, asked);
+    struct tpi_act act = {.action = TPI_AUDIT_CALENDAR_SET,
+                          .who = asked->who,
+                          .subject = asked->calendar.name,
+                          .changed = (int64_t)asked->calendar.day_count};
+    return status == TP_OK ? tpi_audit_add(conn, &act) : status;
 }
 
 static tp_status store_in_scope(tp_conn *conn, const struct asked *asked) {
@@ -226,13 +230,11 @@ tp_status tp_calendar_set(tp_conn *conn, const tp_calendar *given, const char *w
     struct asked asked = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK && !given) status = tpi_error(TP_MISUSE, "tp_calendar_set: calendar is NULL");
-    if (status == TP_OK)
-        status = tpi_conn_needs_transaction(conn, "storing a calendar takes several statements");
+    if (status == TP_OK) status = tpi_audit_ready(conn);
     if (status == TP_OK) status = tpi_read_sized(TPI_SIZED_calendar, given, &asked.calendar);
     if (status == TP_OK) status = check_calendar(&asked);
     if (status == TP_OK) status = make_version(&asked);
-    tpi_process_name(asked.who);
-    if (who && *who) tpi_utf8_copy(who, asked.who, sizeof asked.who);
+    if (status == TP_OK) (void)tpi_audit_who(conn, who, asked.who);
     if (status != TP_OK) {
         free(asked.days);
         return tpi_conn_doom(conn, status);
@@ -268,15 +270,16 @@ static tp_status remove_calendar(tp_conn *conn, const char *name) {
     status = check_unused(conn, name, &args);
     if (status == TP_OK) status = tpi_store_change_one(&conn->store, TPI_S_calendar_remove, &args);
     if (status == TP_NONE) return changed_meanwhile();
-    return status == TP_OK ? tpi_store_change(&conn->store, TPI_S_calendar_day_remove, &args, &gone) : status;
+    if (status == TP_OK) status = tpi_store_change(&conn->store, TPI_S_calendar_day_remove, &args, &gone);
+    struct tpi_act act = {.action = TPI_AUDIT_CALENDAR_REMOVED, .subject = name, .changed = 1};
+    return status == TP_OK ? tpi_audit_add(conn, &act) : status;
 }
 
 tp_status tp_calendar_remove(tp_conn *conn, const char *name) {
     struct tpi_scope scope;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_check_calendar_name(name);
-    if (status == TP_OK)
-        status = tpi_conn_needs_transaction(conn, "removing a calendar takes several statements");
+    if (status == TP_OK) status = tpi_audit_ready(conn);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;

@@ -80,6 +80,8 @@ TEST(test_calendar__comes_back_as_it_was_set_and_is_replaced_whole) {
     must(tp_calendar_remove(pool.b, pool.handler));
     expect(TP_NONE, tp_calendar_remove(pool.b, pool.handler));
     expect_number(shown(NULL).count, 0);
+    expect_number(count_of("tp_audit WHERE subject = '%s' AND action = 'calendar-set'", pool.handler), 3);
+    expect_number(count_of("tp_audit WHERE subject = '%s' AND action = 'calendar-removed'", pool.handler), 1);
 }
 
 TEST(test_calendar__of_a_thousand_days_is_kept) {
