@@ -8,11 +8,13 @@
 
 #include "common/alarms.h"
 #include "common/args.h"
+#include "common/cells.h"
 #include "common/escape.h"
 #include "common/records.h"
+#include "common/terminal.h"
 #include "common/values.h"
 
-enum { GRACE_MS = 120000 };
+enum { GRACE_MS = 120000, INDENT = 6 };
 
 static char *grace, *max_age, *max_failed, *max_wait, *anchor;
 static char **need_worker;
@@ -104,24 +106,49 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static void print_escaped(const char *mark, const char *text) {
-    char *shown = cli_must(escape_text(text));
+/* On a terminal lines end at blanks, and those that follow begin below the text. */
+static void print_text(const char *label, int indent, const char *text) {
+    char *shown = cli_must(escape_text(text)), *at = shown;
+    int room = terminal_width() - indent, used = cells_width(label);
 
-    out_text("%s%s\n", mark, shown);
+    out_text("%s", label);
+    for (size_t length; *at; at += length) {
+        char *word;
+        int width;
+
+        length = strspn(at, " ");
+        length += strcspn(at + length, " ");
+        word = cli_must(strndup(at, length));
+        width = cells_width(word);
+        if (terminal_width() && used && used + width > room) {
+            out_text("\n%*s%s", indent, "", word + strspn(word, " "));
+            used = width - (int)strspn(word, " ");
+        } else {
+            out_text("%s", word);
+            used += width;
+        }
+        free(word);
+    }
+    out_text("\n");
     free(shown);
 }
 
 static void print_line(const struct line *line, enum alarm_level level) {
     static const char *const marks[] = {"ok", "note", "WARN", "BAD"};
+    static const enum tone tones[] = {TONE_GOOD, TONE_PLAIN, TONE_WARN, TONE_BAD};
+    char label[64];
 
     if (common.json) {
         out_json(record_object(columns, line));
         return;
     }
     if (common.quiet && level <= ALARM_NOTE) return;
-    out_text("%-4s  %s: ", marks[level], line->check);
-    print_escaped("", line->text);
-    if (*line->remedy) print_escaped("      what to do: ", line->remedy);
+    out_text("%s%-4s%s  ", terminal_tone(tones[level]), marks[level], terminal_tone_end(tones[level]));
+    snprintf(label, sizeof label, "%s: ", line->check);
+    print_text(label, INDENT, line->text);
+    if (!*line->remedy) return;
+    out_text("%*s", INDENT, "");
+    print_text("what to do: ", INDENT, line->remedy);
 }
 
 /* Somebody reads it on a telephone. */

@@ -49,20 +49,13 @@ struct row {
 static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     const struct row *row = record;
 
+    if (row->paused) return "paused";
     return row->of.due ? value_age_text(row->age_ms, text) : "-";
-}
-
-static const char *name_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const struct row *row = record;
-
-    if (!row->paused) return row->name;
-    snprintf(text, RECORD_TEXT_SIZE, "%.50s (paused)", row->name);
-    return text;
 }
 
 #define ROW(type, member) COLUMN_OF(type, struct row, member)
 static const struct column columns[] = {
-    {"HANDLER", "handler", ROW(TEXT, name), .shown = name_text},
+    {"HANDLER", "handler", ROW(TEXT, name)},
     {"OPEN", "open", ROW(NUMBER, open)},
     {"DUE", "due", ROW(NUMBER, of.due)},
     {"OLDEST", "oldest_due_ms", ROW(NUMBER, age_ms), .shown = age_text},

@@ -163,7 +163,7 @@ static void check_failed(struct reporter *reporter) {
     reporter->handler = most;
     if (failed)
         report(reporter, "failed", level == ALARM_OK ? ALARM_NOTE : level, failed,
-               "taskpool failures shows why; then taskpool retry or taskpool skip",
+               "taskpool failures shows why; then retry them or skip them",
                "%lld tasks are in the failed pool, most of them of %s (%lld)", (long long)failed,
                most ? most->name : "-", (long long)(most ? most->failed : 0));
     report_nothing(reporter, "failed", "the failed pool is empty");

@@ -52,6 +52,9 @@ extern const struct tpi_doctor_check tpi_doctor_values[];
 
 /* The version of the pool's tables, 0: there are none (schema.c). */
 TP_CHECKED tp_status tpi_schema_version(tp_conn *conn, long *version);
+/* How long tp_schema_install lets others go on before it asks for its locks once more; tests make it short.
+ */
+extern int tpi_schema_pause_ms;
 
 /* ---- One statement each (doctor_rows.c) -------------------------------------------------------------- */
 

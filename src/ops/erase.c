@@ -46,6 +46,11 @@ struct tasks {
 
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
+static void list_ids(struct tasks *tasks) {
+    for (size_t i = 0; i < tasks->count; i++)
+        tasks->ids[i] = tasks->all[i].id;
+}
+
 static tp_status pick(struct erasure *erasure, const struct erased_pool *pool, struct tasks *tasks) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(UUID, struct settled, id),
@@ -61,25 +66,41 @@ static tp_status pick(struct erasure *erasure, const struct erased_pool *pool, s
     if (status == TP_OK)
         status = tpi_record_all(stmt, columns, &tasks->texts, tasks->all, sizeof *tasks->all, TPI_CHUNK,
                                 &tasks->count);
-    for (size_t i = 0; i < tasks->count; i++)
-        tasks->ids[i] = tasks->all[i].id;
+    list_ids(tasks);
     return status;
 }
 
-/* The key that is the business row's own, and what each task put in while it was there. */
-static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *pool,
-                            const struct tasks *tasks, int64_t *keys) {
+static int by_begin(const void *a, const void *b) {
+    const struct settled *one = a, *two = b;
+    return (one->created_at > two->created_at) - (one->created_at < two->created_at);
+}
+
+/* Of tasks in the order of their begin: how many from first on were there at overlapping times, and until
+ * when. So no part of the ledger is read twice, and none in which no task was there. */
+static size_t overlapping(const struct tasks *tasks, size_t first, int64_t *until) {
+    size_t end = first;
+    *until = tasks->all[first].settled_at + SLACK_MS;
+    while (++end < tasks->count && tasks->all[end].created_at - SLACK_MS <= *until)
+        if (tasks->all[end].settled_at + SLACK_MS > *until) *until = tasks->all[end].settled_at + SLACK_MS;
+    return end - first;
+}
+
+/* The key that is the business row's own, and what tasks put in while they were there. */
+static tp_status erase_keys(struct erasure *erasure, const struct erased_pool *pool, struct tasks *tasks,
+                            int64_t *keys) {
     struct tpi_store *store = &erasure->conn->store;
     struct tpi_args args = {0};
-    int64_t rows = 0;
+    int64_t rows = 0, until = 0;
     tp_status status = TP_OK;
     tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
     if (pool == &pools[FINISHED]) status = tpi_store_change(store, TPI_S_erase_once_key, &args, keys);
-    for (size_t i = 0; i < tasks->count && status == TP_OK; i++) {
-        const struct settled *task = &tasks->all[i];
-        tpi_args_text(&args, TPI_P_id, task->id);
-        tpi_args_number(&args, TPI_P_since, task->created_at - SLACK_MS);
-        tpi_args_number(&args, TPI_P_until, task->settled_at + SLACK_MS);
+    qsort(tasks->all, tasks->count, sizeof *tasks->all, by_begin);
+    list_ids(tasks);
+    for (size_t first = 0, count; first < tasks->count && status == TP_OK; first += count) {
+        count = overlapping(tasks, first, &until);
+        tpi_args_list(&args, &tasks->ids[first], count);
+        tpi_args_number(&args, TPI_P_since, tasks->all[first].created_at - SLACK_MS);
+        tpi_args_number(&args, TPI_P_until, until);
         status = tpi_store_change(store, TPI_S_erase_once, &args, &rows);
         if (status == TP_OK) *keys += rows;
     }

@@ -1,5 +1,6 @@
 /* The pool's tables: which version is there, and the numbered scripts that bring it up to date. It
  * must not know what the tables are for. Read next: store/render.h. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 
 /* What came after BASE_VERSION hinders no library that knows BASE_VERSION only: the tables still say that
  * this is what must be known, and beside it how far they have come. */
-enum { SCHEMA_VERSION = 6, BASE_VERSION = 2, TRIES = 10 };
+enum { SCHEMA_VERSION = 6, BASE_VERSION = 2, TRIES = 10, LOCKED_TRIES = 3 };
+
+int tpi_schema_pause_ms = 2000;
 
 int tp_schema_version(void) {
     return SCHEMA_VERSION;
@@ -192,20 +195,29 @@ static tp_status check_rollback(tp_conn *conn) {
     return status == TP_EXISTS ? refuse_tables(conn) : status;
 }
 
-/* Two sessions that install at once get in each other's way; the loser starts again. So does who met workers
- * whose transactions use a table that is to be changed: it waited for a while, and made others wait. */
+/* Two sessions that install at once get in each other's way; the loser starts again. So does, twice, who met
+ * a transaction that uses a table which is to be changed: while it waited all others waited behind it, so
+ * they go on for a while first. */
+static bool starts_again(const tp_conn *conn, tp_status status, int *locked) {
+    if (status == TP_CONFLICT) return true;
+    if (status != TP_TIMEOUT) return status < TP_OK && conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS;
+    if (++*locked == LOCKED_TRIES) return false;
+    (void)poll(NULL, 0, tpi_schema_pause_ms);
+    return true;
+}
+
 tp_status tp_schema_install(tp_conn *conn) {
+    int locked = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_schema_install");
     for (int i = 0; i < TRIES && status == TP_OK; i++) {
         long version = 0;
         status = find_start(&conn->store, &version);
-        if (status != TP_OK) return status;
-        if (version == SCHEMA_VERSION) return check_rollback(conn);
-        tpi_store_forget(&conn->store);
-        status = run_scripts(conn, version);
-        bool again = status < TP_OK && (status == TP_CONFLICT || status == TP_TIMEOUT ||
-                                        conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS);
-        if (again && i + 1 < TRIES) status = TP_OK;
+        if (status == TP_OK && version == SCHEMA_VERSION) return check_rollback(conn);
+        if (status == TP_OK) {
+            tpi_store_forget(&conn->store);
+            status = run_scripts(conn, version);
+        }
+        if (i + 1 < TRIES && starts_again(conn, status, &locked)) status = TP_OK;
     }
     if (status == TP_OK) status = tp_schema_check(conn);
     return status == TP_OK ? check_rollback(conn) : status;

@@ -31,7 +31,8 @@ def test_check():
     check("a paused handler is a note", code == 0 and "note  paused: pay is paused by " in out and ": 1 of its tasks are due" in out, out)
     check("its task is no task without a worker", "ok    workers: all tasks that are due have a worker, or are of a paused handler" in out, out)
     check("nor due", " 0 tasks are due, 1 of paused handlers wait, 0 failed" in run("check", "--nagios")[1], run("check", "--nagios")[1])
-    check("in top neither", "due 0, oldest - (paused 1)" in run("top", "--once")[1], run("top", "--once")[1])
+    out = run("top", "--once")[1]
+    check("in top neither", "due 0, oldest - (paused 1)" in out and re.search("^pay +1 +1 +paused ", out, re.M), out)
     check("pause another", run("pause", "idle")[0] == 0 and "idle is paused by " in run("check")[1] and run("resume", "idle")[0] == 0)
     check("resume", run("resume", "pay")[0] == 0)
     check("a needed worker", run("check", "--need-worker", "other")[0] == 9)
@@ -245,6 +246,14 @@ def put_failed_by_sql(handler, reason):
     rows.close()
 
 
+def pasted(commands):
+    """What taskpool is given as arguments when these lines are pasted into a shell."""
+    done = subprocess.run(["/bin/sh", "-ec", 'taskpool() { for one; do printf "<%s>" "$one"; done; }\n' + "\n".join(commands)],
+                          capture_output=True, check=False)
+    check("the shell takes them", done.returncode == 0 and not done.stderr, f"{commands}: {done}")
+    return done.stdout.decode()
+
+
 def test_paste():
     """The command that `failures` shows does what it says and no more, whatever somebody wrote into the tables."""
     for handler, reason in ("x; touch owned", "$(touch owned)"), ("-x'\n`touch owned`", "it's \x1b[2J'; touch owned"):
@@ -253,12 +262,10 @@ def test_paste():
     commands = [line.strip() for line in out.splitlines() if line.startswith("  taskpool retry ")]
     check("commands to paste", len(commands) >= 2 and "\x1b" not in out, out)
     for command in commands:
-        said = subprocess.run(["/bin/sh", "-c", 'taskpool() { for one; do printf "<%s>" "$one"; done; }; ' + command],
-                              capture_output=True, check=False).stdout.decode()
+        said = pasted([command])
         check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*>", said), f"{command}: {said}")
     check("nothing else was run", not os.path.exists("owned"))
-    check("the other handler's name as it is", "<--handler=x; touch owned>" in subprocess.run(
-        ["/bin/sh", "-c", 'taskpool() { printf "<%s>" "$@"; }; ' + "\n".join(commands)], capture_output=True, check=False).stdout.decode())
+    check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands))
 
 
 def test_why():
@@ -271,7 +278,7 @@ def test_why():
     check("within 80 columns", all(len(line) <= 80 for line in out.splitlines()), out)
     groups = json.loads(run("top", "--once", "--json")[1])["failures"]
     check("as JSON", [one["count"] for one in groups if one["handler"] == "broken"] == [2], groups)
-    code, out, _ = run("check")
+    code, out, _ = run("check", "--grace", "1d")
     check("failed tasks are a note", code == 0 and re.search(r"^note  failed: \d+ tasks are in the failed pool", out, re.M), out)
     check("and an alarm when they are too many", run("check", "--max-failed", "1")[0] == 9)
     terminal = Terminal()

@@ -2,6 +2,7 @@
  * others have is touched, nothing is deleted unrecorded, and nothing while a task is open. */
 #include "base/uuid.h"
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(erase, ONCE);
 
@@ -90,6 +91,47 @@ TEST(test_erase__takes_events_and_keys_and_leaves_those_of_others) {
     expect_number(records_of("1 finished tasks, 2 events, 3 keys of the ledger"), 1);
 }
 
+/* When a task was there, and put a key into the ledger. */
+struct stay {
+    const char *biz_key;
+    int64_t begin, end, key;
+};
+
+static void put_stay(const struct stay *stay) {
+    char id[ID];
+    tpi_uuid_ordered(id);
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_finished (id, handler, biz_key, shard, priority, state, failures, due_at, "
+        "created_at, modified_at, settled_at) VALUES ('%s', '%s', '%s', 0, 0, 'done', 0, 1, %lld, 1, %lld)",
+        id, pool.handler, stay->biz_key, (long long)stay->begin, (long long)stay->end);
+    sql_run(pool.eye,
+            "INSERT INTO tp_once (owner, once_key, handler, task_id, created_at) VALUES ('%s', '%s', '%s', "
+            "'%s', %lld)",
+            id, id, pool.handler, id, (long long)stay->key);
+}
+
+/* What was there at the same time is looked for together, and what was there at another time apart. */
+TEST(test_erase__takes_the_keys_of_tasks_that_were_there_at_whatever_time) {
+    static const struct stay stays[] = {
+        {"person", 90000000, 90001000, 90000500}, {"person", 2000000, 9000000, 8990000},
+        {"another", 4000000, 5000000, 4500000},   {"person", 1000000, 2500000, 1000000},
+        {"person", 3000000, 3100000, 3100000},    {"another", 50000000, 50000001, 50000000},
+        {"person", 9004000, 9900000, 9900000},
+    };
+    for (size_t i = 0; i < sizeof stays / sizeof stays[0]; i++)
+        put_stay(&stays[i]);
+    faults_open(); /* other themes have hooks of their own */
+    faults_clear();
+    size_t looked = faults_count("erase_once");
+    tp_erased erased = erase(pool.a, "person");
+    expect_number(erased.finished, 5);
+    expect_number(erased.keys, 5);
+    expect_number(faults_seen(looked), 2);
+    expect_number(count_of("tp_once"), 2);
+    expect_number(left_of("another"), 2);
+}
+
 TEST(test_erase__of_a_key_of_the_ledger_alone_is_recorded) {
     must(tp_once(pool.a, "person", NULL));
     expect_number(erase(pool.a, "person").keys, 1);
@@ -106,7 +148,7 @@ static void expect_recorded(int64_t left) {
 
 TEST(test_erase__interrupted_between_transactions_goes_on) {
     bool more = true, between = false;
-    for (int at = 3; more && at < 100000; at += 131) {
+    for (int at = 3; more && at < 100000; at += 3) {
         tp_erased erased = TP_ERASED_INIT;
         put_many("finished", "person", 520);
         lose_nth_call(at, at & 1);

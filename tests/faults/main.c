@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "faults/points.h"
+#include "ops/doctor.h"
 
 enum { TESTS_MAX = 400 };
 
@@ -137,6 +138,7 @@ int main(int argc, char **argv) {
         print_usage();
         return 2;
     }
+    tpi_schema_pause_ms = 1;
     pool_open();
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         if (!only || strcmp(only, groups[i]->name) == 0) add_group(groups[i]);

@@ -6,10 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ops/conn.h"
+#include "ops/doctor.h"
 #include "schema/shape.h"
 #include "store/render.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/pool.h"
 #include "support/sql.h"
 
@@ -233,6 +234,19 @@ TEST_WITHOUT_TABLES(test_install__processes_at_once_all_succeed) {
     }
 }
 
+/* All who use the pool wait behind it while it waits. */
+TEST_WITHOUT_TABLES(test_install__asks_for_its_locks_three_times_and_then_leaves_the_others_alone) {
+    size_t locked = faults_refuse("schema_install", FAULTS_LOCKED, 0, 100);
+    tpi_schema_pause_ms = 1;
+    assert_int_equal(tp_schema_install(pool.a), TP_TIMEOUT);
+    assert_int_equal(faults_hits(locked), 3);
+    faults_clear();
+    faults_refuse("schema_install", FAULTS_LOCKED, 0, 2);
+    assert_int_equal(tp_schema_install(pool.a), TP_OK);
+    faults_clear();
+    check_shape();
+}
+
 /* What a script that broke off may have left out, in the order in which it would have come. */
 TEST_WITH_TABLES(test_install__what_is_half_made_is_completed) {
     static const char *const missing[][8] = {
@@ -402,6 +416,7 @@ TEST(test_schema__install_inside_a_transaction_is_misuse) {
 
 int main(int argc, char **argv) {
     if (argc == 5 && strcmp(argv[1], "--install") == 0) return install_when_told(argv);
+    faults_open();
     pool_open_bare(NULL);
     int code = test_main("schema", NULL, NULL);
     pool_close();

@@ -24,7 +24,7 @@ CREATE TABLE tp_calendar_day (
   kind VARCHAR(8) NOT NULL,
   cut_off VARCHAR(5),
   name VARCHAR(128),
-  CONSTRAINT tp_calendar_day_pk PRIMARY KEY (calendar, business_date)
+  CONSTRAINT tp_cal_day_pk PRIMARY KEY (calendar, business_date)
 );
 
 -- Of a schedule that goes by a calendar. closed: what becomes of planned times on closed days: skip, before, after. rule_at: the last time of

@@ -40,6 +40,6 @@ UPDATE tp_meta SET value = '4' WHERE name = 'schema_latest' AND value = '3';
 -- The owner, whom no grant hinders, is refused too, until he drops these triggers. With a binary log they need the privilege SUPER or
 -- log_bin_trust_function_creators = 1; without them all else works. TRUNCATE and DROP ask no trigger.
 CREATE TRIGGER /*!80029 IF NOT EXISTS */ /*M!100600 IF NOT EXISTS */ tp_audit_update BEFORE UPDATE ON tp_audit
-  FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'tp_audit is append-only';
+  FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'the audit is append-only';
 CREATE TRIGGER /*!80029 IF NOT EXISTS */ /*M!100600 IF NOT EXISTS */ tp_audit_delete BEFORE DELETE ON tp_audit
-  FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'tp_audit is append-only';
+  FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'the audit is append-only';

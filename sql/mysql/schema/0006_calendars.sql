@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS tp_calendar_day (
   kind VARCHAR(8) NOT NULL,
   cut_off VARCHAR(5),
   name VARCHAR(128),
-  CONSTRAINT tp_calendar_day_pk PRIMARY KEY (calendar, business_date)
+  CONSTRAINT tp_cal_day_pk PRIMARY KEY (calendar, business_date)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long

@@ -43,16 +43,16 @@ UPDATE tp_meta SET value = '4' WHERE name = 'schema_latest' AND value = '3';
 -- else works. TRUNCATE and DROP ask no trigger.
 CREATE OR REPLACE TRIGGER tp_audit_update BEFORE UPDATE ON tp_audit FOR EACH ROW
 DECLARE
-  tp_audit_is_append_only EXCEPTION;
+  append_only EXCEPTION;
 BEGIN
-  RAISE tp_audit_is_append_only;
+  RAISE append_only;
 END;
 /
 
 CREATE OR REPLACE TRIGGER tp_audit_delete BEFORE DELETE ON tp_audit FOR EACH ROW
 DECLARE
-  tp_audit_is_append_only EXCEPTION;
+  append_only EXCEPTION;
 BEGIN
-  RAISE tp_audit_is_append_only;
+  RAISE append_only;
 END;
 /

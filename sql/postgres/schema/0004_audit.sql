@@ -40,6 +40,6 @@ UPDATE tp_meta SET value = '4' WHERE name = 'schema_latest' AND value = '3';
 
 -- The owner, whom no grant hinders, is refused too, until he drops these triggers.
 CREATE OR REPLACE FUNCTION tp_audit_refuse() RETURNS trigger LANGUAGE plpgsql AS
-  $$ BEGIN RAISE EXCEPTION 'tp_audit is append-only'; END $$;
+  $$ BEGIN RAISE EXCEPTION 'the audit is append-only'; END $$;
 DO $$ BEGIN CREATE TRIGGER tp_audit_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON tp_audit
   FOR EACH STATEMENT EXECUTE FUNCTION tp_audit_refuse(); EXCEPTION WHEN duplicate_object THEN NULL; END $$;

@@ -39,5 +39,5 @@ INSERT INTO tp_audit_head (id, seq) VALUES (1, 0) ON CONFLICT DO NOTHING;
 UPDATE tp_meta SET value = '4' WHERE name = 'schema_latest' AND value = '3';
 
 -- SQLite has no grants; who may write the file may drop these triggers.
-CREATE TRIGGER IF NOT EXISTS tp_audit_update BEFORE UPDATE ON tp_audit BEGIN SELECT RAISE(ABORT, 'tp_audit is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS tp_audit_delete BEFORE DELETE ON tp_audit BEGIN SELECT RAISE(ABORT, 'tp_audit is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS tp_audit_update BEFORE UPDATE ON tp_audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS tp_audit_delete BEFORE DELETE ON tp_audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
