@@ -81,6 +81,8 @@ extern "C" {
     X(TP_NONE, 1, "none", 0, "nothing was there to take or to show")                                         \
     X(TP_EXISTS, 2, "exists", 0, "already there; nothing was written")                                       \
     X(TP_EXHAUSTED, 3, "exhausted", 0, "retries are exhausted; the task is in the failed pool")              \
+    X(TP_REQUESTED, 4, "requested", 0, "written as a request; a second person is to approve it")             \
+    X(TP_STALE, 5, "stale", 0, "the request was refused, expired, or its rows have changed")                 \
     X(TP_LOST, -1, "lost", 0, "the claim is no longer yours; nothing was changed")                           \
     X(TP_CONFLICT, -2, "conflict", 1, "another session got in the way; nothing was changed")                 \
     X(TP_TIMEOUT, -3, "timeout", 1, "a lock or the server did not answer in time; nothing was changed")      \
@@ -541,7 +543,7 @@ typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
     const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
-                        * edited, erased */
+                        * edited, erased, eyes; asked, approved, refused, stale, expired */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
@@ -664,15 +666,16 @@ typedef struct tp_operated {
     size_t size;
     size_t done;
     size_t passed;
+    char request_id[40]; /* of TP_REQUESTED: "": not asked before. done says how many the request is about */
 } tp_operated;
 #define TP_OPERATED_INIT                                                                                     \
-    { sizeof(tp_operated), 0, 0 }
+    { sizeof(tp_operated), 0, 0, "" }
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
  * before it; asked again it goes on. retry and skip do not touch a task that is being handled. What is purged
  * is waited for when another session holds it (TP_TIMEOUT). result may be NULL. Outside an explicit
- * transaction only (TP_MISUSE). */
+ * transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE: see "Four eyes". */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
 
@@ -711,7 +714,8 @@ typedef struct tp_edit_request {
  * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
  * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
  * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
- * that of another task's event. Outside an explicit transaction only. */
+ * that of another task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four
+ * eyes"; edit_id is the request's id. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 
@@ -722,9 +726,10 @@ typedef struct tp_erased {
     size_t events, keys;     /* of the history and of the ledger; 0 in a dry run */
     size_t open;             /* tasks that are not settled; nothing is deleted while there are such */
     size_t schedules;        /* that make tasks with the key; left alone */
+    char request_id[40];     /* of TP_REQUESTED: "": not asked before */
 } tp_erased;
 #define TP_ERASED_INIT                                                                                       \
-    { sizeof(tp_erased), 0, 0, 0, 0, 0, 0 }
+    { sizeof(tp_erased), 0, 0, 0, 0, 0, 0, "" }
 
 /* Deletes the traces of one business row: its finished and failed tasks, what the history and the ledger say
  * of them, and the ledger's key that is the same. While a task of it is open nothing is deleted, and open
@@ -733,7 +738,8 @@ typedef struct tp_erased {
  * as erased, with who and why and how many, without the key; asked again goes on, and so it does when a task
  * of it came meanwhile, which ends the call, and open says so. Not found: keys of the
  * ledger that name no task, and events of tasks that were purged before; params of other tasks. dry_run: only
- * count. Outside an explicit transaction only. TP_NONE: there was nothing. */
+ * count. Outside an explicit transaction only. TP_NONE: there was nothing. TP_REQUESTED, TP_STALE: see "Four
+ * eyes". */
 TP_API TP_CHECKED tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why,
                                      int dry_run, tp_erased *result);
 
@@ -772,13 +778,85 @@ TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void
 /* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default); and
  * what workers did: "activity", by default 30 days. Workers delete older ones in the background, a few at a
  * time. Keep finished rows longer than any client may take to ask again: an operation finds out by them what
- * its first try did. */
+ * its first try did. With four eyes TP_REQUESTED: the same asked again by the same person, while the request
+ * waits, finds it. */
 TP_API TP_CHECKED tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms,
                                              const char *who);
 TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms);
 /* Deletes at most limit rows that are past their time, in one transaction, and at most as many of "activity"
  * (but whole minutes) in another. deleted (may be NULL) gets how many. */
 TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted);
+
+/* ---- Four eyes --------------------------------------------------------------------------------------- */
+
+/* When it is on for a pool, these acts need a second person: skip, purge, edit, erase, a retry of more than
+ * retry_max tasks, a retention, and a change of this setting. The calls then change nothing, write a request
+ * with the rows that are meant as they are, and answer TP_REQUESTED; request_id or edit_id in the caller's
+ * struct stands for the request, so that asked again they find it: TP_REQUESTED while it waits, TP_OK once it
+ * was carried out, TP_STALE when it was not. Nobody approves what he asked for himself; names are compared
+ * without regard to the case of ASCII letters. Dry runs, release, pause and what workers do are as always,
+ * and so is the deleting of what is past its retention. A library that knows no four eyes does not obey;
+ * docs/approvals.md says how the database refuses it. */
+enum { TP_REQUEST_ROWS_MAX = 100000 }; /* TP_TOOBIG for more; limit in tp_selection makes parts */
+
+/* Start from TP_FOUR_EYES_INIT. */
+typedef struct tp_four_eyes {
+    size_t size;
+    int64_t retry_max; /* so many tasks may be retried in one call without a second person */
+    int64_t expire_ms; /* a request that nobody decided for that long is expired; 0: 7 days */
+    int32_t on;
+    char request_id[44]; /* of a change that needs a second person: "": not asked before */
+} tp_four_eyes;
+#define TP_FOUR_EYES_INIT                                                                                    \
+    { sizeof(tp_four_eyes), 0, 0, 0, "" }
+/* Sets it; counts from the next call of everybody on. While it is on, any change is a request (TP_REQUESTED),
+ * also switching it off. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_four_eyes_set(tp_conn *conn, tp_four_eyes *eyes, const char *who,
+                                             const char *why);
+/* eyes->expire_ms is never 0 then. */
+TP_API TP_CHECKED tp_status tp_four_eyes_get(tp_conn *conn, tp_four_eyes *eyes);
+
+/* What one person asked for. Text that is NULL in the database is "" here. */
+typedef struct tp_request {
+    const char *id;
+    const char *act;   /* retry, skip, purge, edit, erase, retention, four-eyes */
+    const char *state; /* waiting, done, refused, stale (its rows had changed), expired */
+    const char *pool;
+    const char *selection; /* what was selected, for people; the task of an edit; a setting's new value */
+    const char *asked_by;
+    const char *why;
+    const char *decided_by;
+    const char *decision; /* why it was decided so */
+    /* The new content of an edit, and whose traces are to be erased; only while it waits. */
+    const char *params;
+    const char *biz_key;
+    const char *dedup_key;
+    int64_t tasks; /* rows that it is about */
+    int64_t done;  /* rows that were changed */
+    int64_t created_at, expires_at, decided_at;
+    int64_t due_at;
+    int32_t fields; /* TP_EDIT_... | ... */
+    int32_t priority;
+    int32_t max_failures;
+    int32_t retry;
+} tp_request;
+typedef void (*tp_request_fn)(const tp_request *request, void *arg);
+/* The request of this id; id NULL: the newest limit (0: 100) in that state (NULL: any), the newest first.
+ * see must not use conn. TP_NONE: there is none. */
+TP_API TP_CHECKED tp_status tp_request_each(tp_conn *conn, const char *id, const char *state, size_t limit,
+                                            tp_request_fn see, void *arg);
+/* Carries out what was asked for, in one transaction with the approval: the very rows that it was written
+ * with, or nothing. TP_OK: done; also when this person approved it before, so it is asked again after a lost
+ * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed, an open task
+ * has a dedup_key, or a task with the business key of an erasure is open; nothing was changed, and the
+ * request is over. TP_EXISTS: somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE:
+ * it is his own. Other failures, such as TP_TIMEOUT when a row is locked, leave it waiting. who and why are
+ * recorded; result may be NULL. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why,
+                                       tp_operated *result);
+/* Ends a request, and changes nothing else; one's own may be taken back. TP_OK, TP_EXISTS, TP_NONE: as
+ * above. */
+TP_API TP_CHECKED tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why);
 
 /* One thing that tp_check or tp_doctor looked at. */
 typedef struct tp_finding {

@@ -9,13 +9,15 @@ set -euo pipefail
 
 usage() {
   cat <<END
-usage: tools/operators.sh [FINISHED] | --help
+usage: tools/operators.sh [--console] [FINISHED] | --help
 Makes a pool of 200,000 open, 5,000 failed and FINISHED (10,000,000) tasks in a database of its own, and prints a line for each command:
-the median of three runs in ms, how often the finished pool was scanned, the command. PostgreSQL must be up (tools/db_up.sh).
+the median of three runs in ms, how often the finished pool was scanned, the command. Before
+them what the pages of taskpool-console ask for, alone with --console. PostgreSQL must be up (tools/db_up.sh).
 END
 }
 
-finished=10000000 database=operators bad=0
+finished=10000000 database=operators bad=0 only_looks=''
+if [ "${1:-}" = --console ]; then only_looks=1 && shift; fi
 case ${1:-} in
   --help | -h) usage && exit ;;
   '') ;;
@@ -89,15 +91,40 @@ measure_all() {
   measure retry --reason-like 'host #.#.#.# order #: timeout' --dry-run
 }
 
+# looks: what the pages of the console ask for, each three times; no more than 300 ms, and no scan.
+look_all() {
+  local url path one before took times log=$TP_SCRATCH/operators-console.log
+  one=$(sql -c "SELECT id FROM tp_finished LIMIT 1") # a scan of ours
+  before=$(scans)
+  "$build_dir/taskpool-console" --listen 127.0.0.1:0 >"$log" &
+  while ! url=$(grep -o 'http://[^ ]*' "$log"); do sleep 0.1; done
+  sql -c "UPDATE tp_worker SET seen_at = CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS bigint)"
+  curl -sf "${url}api/v1/pools/pool/overview" >/dev/null || die "the console does not answer"
+  for path in overview failures activity "activity?since=$(date -u -d '-7 days' +%FT%TZ)" "activity?handler=handler-05" tasks "tasks?pool=all" \
+    "tasks?pool=finished" "tasks?pool=failed" "tasks?pool=all&handler=handler-05" "tasks?pool=all&reason_like=nothing" "tasks?biz_key=C-100&pool=all" \
+    "tasks?pool=all&since=$(date -u -d '-1 day' +%FT%TZ)" "tasks/$one" workers schedules history \
+    "history?what=failed" "failures?handler=handler-05"; do
+    times=$(for _ in 1 2 3; do curl -sf -o /dev/null -w '%{time_total}\n' "${url}api/v1/pools/pool/$path" || echo 99; done)
+    took=$(sort -n <<<"$times" | awk 'NR == 2 { printf "%d", $1 * 1000 }')
+    printf '%6d ms            console %s\n' "$took" "$path"
+    if [ "$took" -gt 300 ]; then bad=$((bad + 1)); fi
+  done
+  kill "$!" && wait "$!"
+  while [ "$(sql -c "SELECT COUNT(*) FROM pg_stat_activity WHERE usename = 'taskpool' AND datname = '$database'")" != 0 ]; do sleep 0.1; done
+  say "the console's looks scanned the finished pool $(($(scans) - before)) times"
+  if [ "$(scans)" != "$before" ]; then bad=$((bad + 1)); fi
+}
+
 read_servers || die "no server was ever started: run tools/db_up.sh"
 pg_bin=$(find_pg_bin) || die "PostgreSQL is missing: run tools/install_packages.sh test"
 # shellcheck source=/dev/null
 . "$TP_SCRATCH/env.sh"
 export TASKPOOL_DSN="${TASKPOOL_TEST_DSN_POSTGRES%Database=*}Database=$database;"
-make_programs taskpool
+make_programs taskpool taskpool-console
 taskpool=$build_dir/taskpool
 make_pool
-measure_all
+look_all
+[ -n "$only_looks" ] || measure_all
 pg_sql -d postgres -c "DROP DATABASE $database"
-say "$bad commands took more than a second or scanned the finished pool"
+say "$bad commands or looks took too long or scanned the finished pool"
 [ $bad = 0 ]

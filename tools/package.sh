@@ -28,7 +28,8 @@ hardened() {
   fi
   flags=$(tr ' ' '\n' <<<"$CFLAGS" | grep -v '^-ffile-prefix-map=' | paste -sd ' ')
   # Of the compiler's own threads, too: link-time optimization would make each build another.
-  export CFLAGS="$flags -ffile-prefix-map=$1=. -ffile-prefix-map=$TP_ROOT=." LDFLAGS
+  # A cache may answer with what was compiled in another folder.
+  export CCACHE_DISABLE=1 CFLAGS="$flags -ffile-prefix-map=$1=. -ffile-prefix-map=$TP_ROOT=." LDFLAGS
 }
 
 # The time of the last commit is that of every file in a package.
@@ -41,16 +42,17 @@ source_date() {
 build() {
   local kind=$1 folder=$2 output=$3 how=() log
   log=$folder.log
-  [ "$kind" = deb ] || how=(-DCMAKE_INSTALL_LIBDIR=lib64)
+  [ "$kind" = deb ] || how=(-DCMAKE_INSTALL_LIBDIR=lib64 -DCMAKE_INSTALL_SO_NO_EXE=0)
   [ "$kind" != deb ] || how=(-DCPACK_DEB=ON)
   mkdir -p "$folder" "$output"
   (
-    hardened "$folder"
-    umask 022 # modes of what is packed come from it
-    cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
-      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}"
-    cmake --build "$folder" -j "$(nproc)"
-    cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
+    # Before a || the shell would go on after an error.
+    hardened "$folder" &&
+      umask 022 && # modes of what is packed come from it
+      cmake -G Ninja -S "$TP_ROOT" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DTASKPOOL_PACKAGE=ON \
+      -DTASKPOOL_PROGRAM=ON -DTASKPOOL_BENCH=ON -DTASKPOOL_SCREEN=ON -DTASKPOOL_CONSOLE=ON -DTASKPOOL_TLS=ON -DTASKPOOL_MANUALS=ON -DTASKPOOL_COBOL=ON "${how[@]}" &&
+      cmake --build "$folder" -j "$(nproc)" &&
+      cd "$folder" && cpack -G "${kind^^}" -B "$folder/packages"
   ) >"$log" 2>&1 || { tail -n 30 "$log" >&2 && die "the packages were not built; all output is in $log"; }
   find "$folder/packages" -maxdepth 1 -name "*.$kind" -exec cp {} "$output" \;
   (cd "$output" && "$TP_ROOT/tools/package/sbom.py" "$TP_ROOT") >"$output/taskpool.spdx.json"
@@ -63,7 +65,7 @@ build_otherwise() {
   mkdir -p "$2"
   if [ "$(id -u)" = 0 ] && runuser -u nobody -- test -r "$TP_ROOT/CMakeLists.txt"; then
     chown nobody "$2"
-    how=(runuser -u nobody -- "${how[@]}" HOME="$2" PATH="$PATH" CCACHE_DISABLE=1)
+    how=(runuser -u nobody -- "${how[@]}" HOME="$2" PATH="$PATH")
   else
     same+=("the same user")
   fi

@@ -20,8 +20,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
-STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "lost": -1, "conflict": -2, "timeout": -3, "disconnected": -4, "schema": -5,
-            "unsupported": -6, "toobig": -7, "misuse": -8, "nomem": -9, "db": -10, "unwritable": -11}
+STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "requested": 4, "stale": 5, "lost": -1, "conflict": -2, "timeout": -3,
+            "disconnected": -4, "schema": -5, "unsupported": -6, "toobig": -7, "misuse": -8, "nomem": -9, "db": -10, "unwritable": -11}
 OK, NONE, EXISTS, EXHAUSTED = 0, 1, 2, 3
 RUN_DONE, RUN_FAILED, RUN_SKIPPED, RUN_LATER = range(4)
 ID = c.c_char * 37

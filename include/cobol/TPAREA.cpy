@@ -19,6 +19,10 @@
                88 TP-EXISTS VALUE 2.
       *> Retries are exhausted; the task is in the failed pool
                88 TP-EXHAUSTED VALUE 3.
+      *> Written as a request; a second person is to approve it
+               88 TP-REQUESTED VALUE 4.
+      *> The request was refused, expired, or its rows have changed
+               88 TP-STALE VALUE 5.
       *> The claim is no longer yours; nothing was changed
                88 TP-LOST VALUE -1.
       *> Another session got in the way; nothing was changed

@@ -31,6 +31,10 @@
     X("erase", erase, "delete a person's traces")                                                            \
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \
+    X("requests", requests, "show what waits for a second person")                                           \
+    X("approve", approve, "carry out what another person asked for")                                         \
+    X("refuse", refuse, "end a request, or take back your own")                                              \
+    X("four-eyes", four_eyes, "say whether acts need a second person")                                       \
     X("adopt", adopt, "make an old task table of the application the producer")                              \
     X("history", history, "show what happened to a task, or in the pool")                                    \
     X("audit", audit, "show what people did, or the anchor of that record")                                  \

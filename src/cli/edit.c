@@ -8,6 +8,7 @@
 #include "common/args.h"
 #include "common/operator_name.h"
 #include "params.h"
+#include "requested.h"
 
 static struct {
     char *params, *biz_key, *dedup_key, *priority, *due_at, *max_failures, *edit_id, *who, *why;
@@ -115,6 +116,7 @@ static enum cli_exit answer_edit(tp_status status, const char *id, const tp_edit
         return cli_fail(EXIT_NOTHING, "an open task has the dedup_key; nothing was changed");
     if (status == TP_DISCONNECTED)
         cli_warn("perhaps it was done; the same command with --edit-id %s finds out", edit->edit_id);
+    if (status == TP_REQUESTED || status == TP_STALE) return requested(status, edit->edit_id, 1);
     if (status != TP_OK) return cli_fail_tp(status);
     if (common.json)
         out_members(MEMBERS(MEMBER_TEXT("id", id), MEMBER_TEXT("edit_id", edit->edit_id),
@@ -164,14 +166,24 @@ static void show_erased(const tp_erased *erased) {
     out_text("\n");
 }
 
+static tp_status erase(tp_conn *conn, tp_erased *erased) {
+    return tp_erase(conn, erase_options.biz_key, operator_name(erase_options.who), erase_options.why,
+                    erase_options.dry_run, erased);
+}
+
 enum cli_exit erase_command(const char **args) {
     tp_erased erased = TP_ERASED_INIT;
+    tp_conn *conn;
     tp_status status;
 
     (void)args;
     if (!erase_options.biz_key) args_fail("give --biz-key");
-    status = tp_erase(args_connect(), erase_options.biz_key, operator_name(erase_options.who),
-                      erase_options.why, erase_options.dry_run, &erased);
+    conn = args_connect();
+    status = erase(conn, &erased);
+    if (status == TP_DISCONNECTED && *erased.request_id && tp_conn_reopen(conn) == TP_OK)
+        status = erase(conn, &erased);
+    if (status == TP_REQUESTED || status == TP_STALE)
+        return requested(status, erased.request_id, erased.finished + erased.failed);
     if (status < 0) return cli_fail_tp(status);
     show_erased(&erased);
     if (erased.open)

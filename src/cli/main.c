@@ -74,7 +74,7 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-NO_RETURN static void refuse_command(const char *name) {
+NO_RETURN static void refuse_unknown(const char *name) {
     char word[80];
     struct nearest nearest = {.word = word};
 
@@ -101,7 +101,7 @@ enum cli_exit help_command(const char **args) {
     const char *ask[] = {args[1], "--help", NULL};
     const struct command *command = args[1] ? find_command(args[1]) : NULL;
 
-    if (args[1] && !command) refuse_command(args[1]);
+    if (args[1] && !command) refuse_unknown(args[1]);
     if (command && command->run != help_command) return run_command(command, 2, ask);
     show_overview();
     return EXIT_DONE;
@@ -122,7 +122,7 @@ static enum cli_exit run(int argc, const char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_command(none);
     command = find_command(argv[1]);
-    if (!command) refuse_command(argv[1]);
+    if (!command) refuse_unknown(argv[1]);
     argc--, argv++;
     if (command->run == work_command)
         argv = config_expand(&argc, argv);

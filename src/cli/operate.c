@@ -8,6 +8,7 @@
 #include "common/args.h"
 #include "common/operator_name.h"
 #include "paused.h"
+#include "requested.h"
 #include "selection.h"
 
 static struct {
@@ -155,6 +156,11 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
     fill(&action);
     conn = args_connect();
     status = tp_operate(conn, which, &action, &result);
+    /* A request whose answer was lost is found by its id. */
+    if (status == TP_DISCONNECTED && *result.request_id && tp_conn_reopen(conn) == TP_OK)
+        status = tp_operate(conn, which, &action, &result);
+    if (status == TP_REQUESTED || status == TP_STALE)
+        return requested(status, result.request_id, result.done);
     if (status != TP_OK) return cli_fail_tp(status);
     show(name, past, &result);
     warn_of_missing(past, &action, result.done + result.passed);

@@ -7,6 +7,7 @@
 #include "common/args.h"
 #include "common/operator_name.h"
 #include "common/values.h"
+#include "requested.h"
 
 static char *who, *why;
 static int clean;
@@ -78,6 +79,7 @@ static enum cli_exit run(tp_conn *conn, const char *pool, int64_t retention_ms) 
     if (clean) return clean_up(conn);
     operator_acts(conn, who, why);
     if (pool) status = tp_retention_set(conn, pool, retention_ms, operator_name(who));
+    if (status == TP_REQUESTED) return requested(status, "", 0);
     if (status != TP_OK) return cli_fail_tp(status);
     return pool && common.quiet ? EXIT_DONE : show(conn);
 }

@@ -50,6 +50,10 @@ enum cli_exit cli_exit_of(tp_status status) {
         return EXIT_DONE;
     case TP_NONE:
         return EXIT_NOTHING;
+    case TP_REQUESTED:
+        return EXIT_REQUESTED;
+    case TP_STALE:
+        return EXIT_BAD;
     case TP_MISUSE:
         return EXIT_USAGE;
     case TP_TOOBIG:

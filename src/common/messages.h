@@ -16,8 +16,9 @@
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
-    X(EXIT_BAD, 9, "check, doctor: something is not as it must be; erase: something is left")                \
+    X(EXIT_BAD, 9, "check, doctor: not as it must be; erase: something is left; approve: rows have changed") \
     X(EXIT_TOTALS, 12, "control-totals, adopt: totals differ")                                               \
+    X(EXIT_REQUESTED, 13, "written as a request; waits for a second person")                                 \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
     X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches; bench: interrupted")

@@ -23,6 +23,48 @@ const struct column history_columns[] = {
     COLUMNS_END,
 };
 
+#define REQUEST(type, member) COLUMN_OF(type, tp_request, member)
+#define REQUEST_COLUMNS                                                                                      \
+    {"REQUEST", "request", REQUEST(TEXT, id), .whole = true}, {"STATE", "state", REQUEST(TEXT, state)},      \
+        {"ACT", "act", REQUEST(TEXT, act)}, {"POOL", "pool", REQUEST(TEXT, pool), .spare = 4},               \
+        {"ROWS", "rows", REQUEST(NUMBER, tasks)}, {"ASKED_BY", "asked_by", REQUEST(TEXT, asked_by)},         \
+        {"WHY", "why", REQUEST(TEXT, why)},                                                                  \
+        {"SELECTION", "selection", REQUEST(TEXT, selection), .spare = 2},                                    \
+        {"AT", "created_at", REQUEST(TIME, created_at), .spare = 3}, {                                       \
+        "EXPIRES", "expires_at", REQUEST(TIME, expires_at), .spare = 1                                       \
+    }
+const struct column request_columns[] = {REQUEST_COLUMNS, COLUMNS_END};
+
+static const char *fields_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    static const char *const names[] = {"params",   "biz_key", "dedup_key",
+                                        "priority", "due_at",  "max_failures"};
+    const tp_request *request = record;
+    size_t used = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (request->fields & (1 << i))
+            used += (size_t)snprintf(text + used, RECORD_TEXT_SIZE - used, "%s%s", used ? " " : "", names[i]);
+    if (request->retry) snprintf(text + used, RECORD_TEXT_SIZE - used, "%sretry", used ? " " : "");
+    return text;
+}
+
+const struct column request_details[] = {
+    REQUEST_COLUMNS,
+    {"DECIDED_BY", "decided_by", REQUEST(TEXT, decided_by), .may_miss = true},
+    {"DECISION", "decision", REQUEST(TEXT, decision), .may_miss = true},
+    {"DECIDED", "decided_at", REQUEST(TIME, decided_at), .may_miss = true},
+    {"DONE", "done", REQUEST(NUMBER, done), .may_miss = true},
+    {"FIELDS", "fields", .shown = fields_text},
+    {"PARAMS", "params", REQUEST(TEXT, params), .may_miss = true},
+    {"BIZ_KEY", "biz_key", REQUEST(TEXT, biz_key), .may_miss = true},
+    {"DEDUP_KEY", "dedup_key", REQUEST(TEXT, dedup_key), .may_miss = true},
+    {"PRIORITY", "priority", REQUEST(NUMBER, priority), .may_miss = true},
+    {"DUE", "due_at", REQUEST(TIME, due_at), .may_miss = true},
+    {"MAX_FAILURES", "max_failures", REQUEST(NUMBER, max_failures), .may_miss = true},
+    COLUMNS_END,
+};
+
 #define ACT(type, member) COLUMN_OF(type, tp_audit, member)
 const struct column audit_columns[] = {
     {"SEQ", "seq", ACT(NUMBER, seq)},

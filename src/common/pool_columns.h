@@ -6,9 +6,11 @@
 #include "records.h"
 #include "taskpool.h"
 
-/* Of tp_history, tp_audit and tp_schedule. */
+/* Of tp_history, tp_audit, tp_request (in a list, and one with its content) and tp_schedule. */
 extern const struct column history_columns[];
 extern const struct column audit_columns[];
+extern const struct column request_columns[];
+extern const struct column request_details[];
 extern const struct column schedule_columns[];
 enum { MISSED_NAMES = 3, CLOSED_NAMES = 3 };
 extern const char *const schedule_missed_names[MISSED_NAMES]; /* by tp_missed */

@@ -54,7 +54,9 @@ static void operate(tp_conn *conn, const struct request *request, struct answer 
         result = (tp_operated)TP_OPERATED_INIT;
         if (part.expect != 0) status = tp_operate(conn, which, &action, &result);
     }
-    if (status == TP_OK)
+    if (status == TP_REQUESTED)
+        body_requested(request, name, result.request_id, result.done, answer);
+    else if (status == TP_OK)
         body_answer(request, name, &part, result.done, answer);
     else
         answer_tp(answer, status);
@@ -248,7 +250,9 @@ static void act_edit(tp_conn *conn, const struct request *request, struct answer
         if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
             status = tp_edit(conn, id, &edit, request->who, part.why);
     }
-    if (status == TP_NONE)
+    if (status == TP_REQUESTED)
+        body_requested(request, "edit", edit.edit_id, 1, answer);
+    else if (status == TP_NONE)
         answer_error(answer, ANSWER_NOT_FOUND, "no task has this id");
     else if (status == TP_EXISTS)
         answer_error(answer, ANSWER_CHANGED, "an open task has the dedup_key; nothing was changed");
@@ -258,17 +262,28 @@ static void act_edit(tp_conn *conn, const struct request *request, struct answer
         body_answer(request, "edit", &part, 1, answer);
 }
 
-static ask_fn find(const char *name) {
-    static const struct {
-        const char *name;
-        ask_fn act;
-    } actions[] = {
-        {"retry", act_retry},   {"skip", act_skip},   {"release", act_release}, {"pause", act_pause},
-        {"resume", act_resume}, {"drain", act_drain}, {"fire", act_fire},       {"edit", act_edit},
-    };
+static const struct action {
+    const char *name;
+    ask_fn act;
+    enum role least;
+} actions[] = {
+    {"retry", act_retry, ROLE_OPERATOR},
+    {"skip", act_skip, ROLE_OPERATOR},
+    {"release", act_release, ROLE_OPERATOR},
+    {"pause", act_pause, ROLE_OPERATOR},
+    {"resume", act_resume, ROLE_OPERATOR},
+    {"drain", act_drain, ROLE_OPERATOR},
+    {"fire", act_fire, ROLE_OPERATOR},
+    {"edit", act_edit, ROLE_OPERATOR},
+    {"refuse", act_refuse, ROLE_OPERATOR},
+    {"approve", act_approve, ROLE_APPROVER},
+    {"four-eyes", act_four_eyes, ROLE_ADMINISTRATOR},
+    {"retention", act_retention, ROLE_ADMINISTRATOR},
+};
 
+static const struct action *find(const char *name) {
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-        if (strcmp(actions[i].name, name) == 0) return actions[i].act;
+        if (strcmp(actions[i].name, name) == 0) return &actions[i];
     return NULL;
 }
 
@@ -281,7 +296,7 @@ static void act_as_person(tp_conn *conn, const struct request *request, struct a
     actor.why = json_object_get_string(body_member(request, "why"));
     status = tp_conn_actor(conn, &actor);
     if (status == TP_OK)
-        find(request->id)(conn, request, answer);
+        find(request->id)->act(conn, request, answer);
     else
         answer_tp(answer, status);
     (void)!tp_conn_actor(conn, NULL);
@@ -289,4 +304,10 @@ static void act_as_person(tp_conn *conn, const struct request *request, struct a
 
 ask_fn action_find(const char *name) {
     return find(name) ? act_as_person : NULL;
+}
+
+enum role action_role(const char *name) {
+    const struct action *action = find(name);
+
+    return action ? action->least : ROLE_OPERATOR;
 }

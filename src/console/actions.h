@@ -11,4 +11,13 @@ ask_fn action_find(const char *name);
 /* fire.c */
 void act_fire(tp_conn *conn, const struct request *request, struct answer *answer);
 
+/* The least role that may. */
+enum role action_role(const char *name);
+
+/* approvals.c */
+void act_approve(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_refuse(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_four_eyes(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_retention(tp_conn *conn, const struct request *request, struct answer *answer);
+
 #endif

@@ -220,10 +220,11 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     }
     snprintf(call->request.who, sizeof call->request.who, "%s", call->person.name);
     call->request.params = call->person.params;
+    call->request.approves = call->person.role >= ROLE_APPROVER;
     call->request.masks = console->masks;
-    if (strcmp(what, "actions") == 0 && call->request.id && posts)
-        act(pool, call, answer);
-    else if (posts || strcmp(call->method, "GET") != 0)
+    if (strcmp(what, "actions") == 0 && call->request.id && posts) {
+        if (api_may(console, &call->person, action_role(call->request.id), answer)) act(pool, call, answer);
+    } else if (posts || strcmp(call->method, "GET") != 0)
         answer_error(answer, ANSWER_NOT_ALLOWED, "this can only be looked at");
     else
         look(pool, what, call, answer);

@@ -99,6 +99,13 @@ void body_answer(const struct request *request, const char *name, const struct b
                  common->why ? common->why : "");
 }
 
+void body_requested(const struct request *request, const char *name, const char *id, size_t count,
+                    struct answer *answer) {
+    answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", 0),
+                                   MEMBER_YES_NO("requested", 1), MEMBER_TEXT("request", id)));
+    cli_warn("%s: %s, %zu, written as request %s", request->who, name, count, id ? id : "");
+}
+
 bool body_expected(const struct body_common *common, size_t count, struct answer *answer) {
     if (common->expect < 0 || (size_t)common->expect == count) return true;
     answer_members(answer, MEMBERS(MEMBER_TEXT("error", "the number has changed meanwhile; nothing was done, "

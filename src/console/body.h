@@ -37,4 +37,8 @@ bool body_expected(const struct body_common *common, size_t count, struct answer
 void body_answer(const struct request *request, const char *name, const struct body_common *common,
                  size_t count, struct answer *answer);
 
+/* Answers that another person has to approve it. id: the request's, or NULL. */
+void body_requested(const struct request *request, const char *name, const char *id, size_t count,
+                    struct answer *answer);
+
 #endif

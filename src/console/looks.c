@@ -318,3 +318,35 @@ void look_history(tp_conn *conn, const struct request *request, struct answer *a
     answer_tp(answer, status);
     json_object_put(events.list.objects);
 }
+
+/* ---- Requests ------------------------------------------------------------------------------------------ */
+
+static void add_request(const tp_request *one, void *arg) {
+    struct list *list = arg;
+    json_object *object = list_add(list, one);
+
+    if (object) show_params(object, list->request, one->fields & TP_EDIT_PARAMS ? one->params : NULL);
+}
+
+void look_requests(tp_conn *conn, const struct request *request, struct answer *answer) {
+    struct list requests = {NULL, request_details, 0, false, request};
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    int64_t limit = LIMIT;
+    tp_status status;
+
+    if (!request_number(request, "limit", 1, LIMIT_MAX, &limit, answer)) return;
+    requests.objects = new_list();
+    status = tp_four_eyes_get(conn, &eyes);
+    if (status >= 0)
+        status = tp_request_each(conn, NULL, request_text(request, "state"), (size_t)limit, add_request,
+                                 &requests);
+    if (status >= 0) {
+        answer_members(answer,
+                       MEMBERS(MEMBER_JSON("requests", requests.objects), MEMBER_YES_NO("four_eyes", eyes.on),
+                               MEMBER_NUMBER("retries", eyes.retry_max),
+                               MEMBER_NUMBER("expires_ms", eyes.expire_ms)));
+        return;
+    }
+    answer_tp(answer, status);
+    json_object_put(requests.objects);
+}

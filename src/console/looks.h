@@ -12,6 +12,7 @@
     X("workers", look_workers, false, "all", NULL)                                                           \
     X("schedules", look_schedules, false, NULL, NULL)                                                        \
     X("history", look_history, false, "after", "limit", "who", "what")                                       \
+    X("requests", look_requests, false, "state", "limit")                                                    \
     X("audit", look_audit, false, "after", "limit", "who", "what")                                           \
     X("activity", look_activity, false, "since", "until", "handler")
 

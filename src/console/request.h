@@ -26,6 +26,7 @@ struct request {
     struct json_object *body; /* an object; NULL: there is none */
     char who[REQUEST_NAME_SIZE];
     bool params;               /* may see, and write, the parameters of tasks */
+    bool approves;             /* may decide what others asked for */
     const struct masks *masks; /* of them */
 };
 

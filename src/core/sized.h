@@ -23,12 +23,13 @@
     X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
-    X(operated, "TP_OPERATED_INIT", passed, passed)                                                          \
+    X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
+    X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
+    X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
     X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \
     X(audit_request, "TP_AUDIT_INIT", limit, limit)                                                          \
-    X(erased, "TP_ERASED_INIT", failed, schedules)                                                           \
     X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
 
 enum tpi_sized {

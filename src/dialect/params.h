@@ -129,6 +129,8 @@
     X(now, NUMBER)                                                                                           \
     X(now_plus_delay, NUMBER)                                                                                \
     X(now_plus_lease, NUMBER)                                                                                \
+    X(fields, NUMBER)                                                                                        \
+    X(retried, NUMBER)                                                                                       \
     X(inline_max, NUMBER)
 
 enum tpi_param_kind {

@@ -89,6 +89,7 @@
     X(audit_place, 0)                                                                                        \
     X(audit_add, 0)                                                                                          \
     X(audit_last, 0)                                                                                         \
+    X(audit_chain, 0)                                                                                        \
     X(audit_next, 0)                                                                                         \
     X(audit_try, 0)                                                                                          \
     X(audit_unchained, 0)                                                                                    \
@@ -178,6 +179,23 @@
     X(erase_once_key, 0)                                                                                     \
     X(erase_finished, 0)                                                                                     \
     X(erase_failed, 0)                                                                                       \
+    X(request_add, 0)                                                                                        \
+    X(request_find, 0)                                                                                       \
+    X(request_list, 0)                                                                                       \
+    X(request_same, 0)                                                                                       \
+    X(request_overdue, 0)                                                                                    \
+    X(request_run, 0)                                                                                        \
+    X(request_end, 0)                                                                                        \
+    X(request_rows_pending, 0)                                                                               \
+    X(request_rows_finished, 0)                                                                              \
+    X(request_rows_failed, 0)                                                                                \
+    X(request_rows_once, 0)                                                                                  \
+    X(request_rows_history, 0)                                                                               \
+    X(request_keys, 0)                                                                                       \
+    X(request_hold_pending, 0)                                                                               \
+    X(request_hold_finished, 0)                                                                              \
+    X(request_hold_failed, 0)                                                                                \
+    X(request_forget, 0)                                                                                     \
     X(purge_pick_finished, 0)                                                                                \
     X(purge_count_finished, 0)                                                                               \
     X(purge_finished, 0)                                                                                     \
@@ -195,6 +213,7 @@
     X(meta_get, 0)                                                                                           \
     X(meta_set, 0)                                                                                           \
     X(meta_add, 0)                                                                                           \
+    X(meta_swap, 0)                                                                                          \
     X(check_two_pools, 0)                                                                                    \
     X(check_state, 0)                                                                                        \
     X(check_owner, 0)                                                                                        \

@@ -43,6 +43,7 @@ const char *tpi_audit_who(const tp_conn *conn, const char *given, char name[TPI_
 /* ---- Hashes -------------------------------------------------------------------------------------------- */
 
 static void add_field(struct tpi_buf *text, const char *name, const char *value) {
+    if (!value) value = "";
     tpi_buf_text(text, name);
     tpi_buf_char(text, ' ');
     tpi_buf_int(text, (int64_t)strlen(value));

@@ -49,9 +49,9 @@ bool tpi_audit_hash(const tp_audit *row, char out[TPI_SHA256_SIZE]);
 /* What stands for the hash of the row before the first. */
 extern const char tpi_audit_no_hash[TPI_SHA256_SIZE];
 
-/* How audit_last and audit_next are read. */
+/* How audit_last, audit_next and audit_chain are read. */
 extern const struct tpi_column tpi_audit_columns[];
-/* Arguments of both that select all. */
+/* Their arguments. */
 void tpi_audit_args(const tp_audit_request *request, struct tpi_args *args);
 
 #endif

@@ -100,7 +100,7 @@ static tp_status check_page(struct chain *chain, int64_t *last) {
     request.limit = PAGE;
     tpi_audit_args(&request, &args);
     tpi_args_number(&args, TPI_P_seq, *last);
-    tpi_cursor_open(&cursor, &chain->conn->store, TPI_S_audit_next, &args, tpi_audit_columns, PAGE);
+    tpi_cursor_open(&cursor, &chain->conn->store, TPI_S_audit_chain, &args, tpi_audit_columns, PAGE);
     while (status == TP_OK && tpi_cursor_next(&cursor, &row)) {
         status = check_row(chain, &row);
         *last = row.seq;

@@ -29,6 +29,14 @@ void tpi_audit_args(const tp_audit_request *request, struct tpi_args *args) {
     tpi_args_number(args, TPI_P_limit, (int64_t)request->limit);
 }
 
+/* Many databases take a guess at how many rows a condition leaves, and read and sort all of them for a page.
+ */
+static enum tpi_statement statement_for(const tp_audit_request *request) {
+    bool all = !request->who && !request->action && !request->subject && !request->since && !request->until;
+    if (!request->oldest_first) return TPI_S_audit_last;
+    return all ? TPI_S_audit_chain : TPI_S_audit_next;
+}
+
 tp_status tp_audit_each(tp_conn *conn, const tp_audit_request *given, tp_audit_fn see, void *arg) {
     enum { DEFAULT_LIMIT = 100 };
     tp_audit_request request = TP_AUDIT_INIT;
@@ -43,8 +51,7 @@ tp_status tp_audit_each(tp_conn *conn, const tp_audit_request *given, tp_audit_f
         return tpi_error(TP_TOOBIG, "a limit of %zu; at most %d", request.limit, INT32_MAX);
     if (!request.limit) request.limit = DEFAULT_LIMIT;
     tpi_audit_args(&request, &args);
-    tpi_cursor_open(&cursor, &conn->store, request.oldest_first ? TPI_S_audit_next : TPI_S_audit_last, &args,
-                    tpi_audit_columns, request.limit);
+    tpi_cursor_open(&cursor, &conn->store, statement_for(&request), &args, tpi_audit_columns, request.limit);
     while (tpi_cursor_next(&cursor, &row))
         see(&row, arg);
     return tpi_cursor_close(&cursor);

@@ -2,7 +2,6 @@
  * read; its event has the id that the caller's struct keeps, so that a second call finds what the first one
  * did, and with which content. Read next: operate.c. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,19 +9,12 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/batch.h"
+#include "ops/edit_words.h"
+#include "ops/four_eyes.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
+#include "ops/request.h"
 #include "store/record.h"
-
-struct edit {
-    tp_conn *conn;
-    tp_edit_request request;
-    const char *why;
-    char who[TPI_WHO_MAX + 1], id[TPI_UUID_SIZE];
-    const tp_task *old;
-    enum tpi_pool pool; /* that has it */
-    int64_t at;         /* the database's clock, later than the row's last change */
-};
 
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
@@ -42,7 +34,7 @@ static tp_status check_numbers(const tp_edit_request *request) {
     return TP_OK;
 }
 
-static tp_status check(struct edit *edit, const char *id) {
+static tp_status check(struct tpi_edit *edit, const char *id) {
     const tp_edit_request *request = &edit->request;
     if (!*edit->who) return tpi_error(TP_MISUSE, "tp_edit: who is required; it is recorded in the history");
     tp_status status = tpi_check_uuid("the id", id, edit->id);
@@ -52,71 +44,9 @@ static tp_status check(struct edit *edit, const char *id) {
     return status == TP_OK ? tpi_check_key("dedup_key", request->dedup_key) : status;
 }
 
-/* ---- Its words in the history
- * --------------------------------------------------------------------------------------- */
-
-static bool asks(const struct edit *edit, int32_t field) {
-    return edit->request.fields & field;
-}
-
-struct words {
-    char text[TP_REASON_MAX + 1];
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...) {
-    size_t room = sizeof words->text - words->used;
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(words->text + words->used, room, format, list);
-    va_end(list);
-    if (length > 0) words->used += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void say(struct words *words, const char *what, int64_t before, int64_t after, const char *unit) {
-    add(words, "%s%s %" PRId64 " -> %" PRId64 "%s", words->used ? ", " : "", what, before, after, unit);
-}
-
-static void say_text(struct words *words, const char *what, const char *before, const char *after) {
-    say(words, what, (int64_t)strlen(before ? before : ""), (int64_t)strlen(after ? after : ""), " bytes");
-}
-
-/* Lengths only: params and keys may be private, and the history is kept longer. */
-static void say_what(const struct edit *edit, const tp_task *old, struct words *words) {
-    const tp_edit_request *request = &edit->request;
-    if (asks(edit, TP_EDIT_PARAMS)) say_text(words, "params", old->params, request->params);
-    if (asks(edit, TP_EDIT_BIZ_KEY)) say_text(words, "biz_key", old->biz_key, request->biz_key);
-    if (asks(edit, TP_EDIT_DEDUP_KEY)) say_text(words, "dedup_key", old->dedup_key, request->dedup_key);
-    if (asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
-    if (asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
-    if (asks(edit, TP_EDIT_MAX_FAILURES))
-        say(words, "max_failures", old->max_failures, request->max_failures, "");
-    if (request->retry) add(words, words->used ? ", retry" : "retry");
-}
-
-static void say_why(const struct edit *edit, struct words *words) {
-    if (*edit->why) add(words, ": %s", edit->why);
-    words->text[tpi_utf8_cut(words->text, strlen(words->text), TP_REASON_MAX)] = '\0';
-    tpi_utf8_tame(words->text);
-}
-
 /* ---- What became of an earlier try --------------------------------------------------------------------- */
 
-/* Are they the same but for what stands before each arrow, and for the why? */
-static bool same_words(const char *stored, const char *asked) {
-    static const char digits[] = "-0123456789";
-    for (; *asked; asked++, stored++) {
-        size_t before = strspn(asked, digits);
-        if (before && strncmp(asked + before, " -> ", 4) == 0) {
-            asked += before;
-            stored += strspn(stored, digits);
-        }
-        if (*stored != *asked) return false;
-    }
-    return !*stored || strncmp(stored, ": ", 2) == 0;
-}
-
-static tp_status refuse_other(const struct edit *edit) {
+static tp_status refuse_other(const struct tpi_edit *edit) {
     return tpi_error(
         TP_MISUSE,
         "edit %s was done with other content; nothing was written. An edit_id stands for one edit: "
@@ -126,7 +56,7 @@ static tp_status refuse_other(const struct edit *edit) {
 
 /* Reads the event and compares its words, in which texts are lengths. TP_NONE: there is none. newest: nobody
  * edited the task since. */
-static tp_status find_event(struct edit *edit, bool *newest) {
+static tp_status find_event(struct tpi_edit *edit, bool *newest) {
     struct event {
         const char *task_id, *reason;
         int64_t later;
@@ -138,29 +68,29 @@ static tp_status find_event(struct edit *edit, bool *newest) {
         TPI_COLUMN_END,
     };
     static const tp_task none;
-    struct words words = {.used = 0};
+    struct tpi_edit_words words = {.used = 0};
     struct tpi_texts texts = {0};
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_history_id, edit->request.edit_id);
     tp_status status = tpi_store_read(&edit->conn->store, TPI_S_history_find, &args, columns, &texts, &event);
     if (status == TP_OK) {
-        say_what(edit, &none, &words);
+        tpi_edit_say(edit, &none, &words);
         *newest = event.later == 0;
         if (strcmp(event.task_id, edit->id) != 0)
             status = tpi_error(TP_MISUSE, "edit_id %s is of another task's edit; start from TP_EDIT_INIT",
                                edit->request.edit_id);
-        else if (!same_words(event.reason, words.text))
+        else if (!tpi_edit_same_words(event.reason, words.text))
             status = refuse_other(edit);
     }
     tpi_texts_free(&texts);
     return status;
 }
 
-static bool has_text(const struct edit *edit, int32_t field, const char *wanted, const char *stored) {
-    return !asks(edit, field) || strcmp(wanted ? wanted : "", stored ? stored : "") == 0;
+static bool has_text(const struct tpi_edit *edit, int32_t field, const char *wanted, const char *stored) {
+    return !tpi_edit_asks(edit, field) || strcmp(wanted ? wanted : "", stored ? stored : "") == 0;
 }
 
-static bool has_texts(const struct edit *edit, const tp_task *task) {
+static bool has_texts(const struct tpi_edit *edit, const tp_task *task) {
     const tp_edit_request *request = &edit->request;
     return has_text(edit, TP_EDIT_PARAMS, request->params, task->params) &&
            has_text(edit, TP_EDIT_BIZ_KEY, request->biz_key, task->biz_key) &&
@@ -169,7 +99,7 @@ static bool has_texts(const struct edit *edit, const tp_task *task) {
 
 /* TP_NONE: nothing. TP_MISUSE: it had other content. While nobody edits the task again its row has the texts;
  * whether somebody did is asked before it is read, and after. */
-static tp_status find_done(struct edit *edit) {
+static tp_status find_done(struct tpi_edit *edit) {
     tp_batch *batch = NULL;
     bool newest = false;
     tp_status status = find_event(edit, &newest);
@@ -184,16 +114,16 @@ static tp_status find_done(struct edit *edit) {
 
 /* ---- The new content ----------------------------------------------------------------------------------- */
 
-static const char *text_of(const struct edit *edit, int32_t field, const char *wanted, const char *old) {
-    return asks(edit, field) ? wanted : old;
+static const char *text_of(const struct tpi_edit *edit, int32_t field, const char *wanted, const char *old) {
+    return tpi_edit_asks(edit, field) ? wanted : old;
 }
 
-static const char *dedup_key_of(const struct edit *edit) {
+static const char *dedup_key_of(const struct tpi_edit *edit) {
     return text_of(edit, TP_EDIT_DEDUP_KEY, edit->request.dedup_key, edit->old->dedup_key);
 }
 
 /* Is the key that the open task is to have another open task's? */
-static tp_status check_dedup_key(struct edit *edit) {
+static tp_status check_dedup_key(struct tpi_edit *edit) {
     static const struct tpi_column columns[] = {
         {TPI_READ_NOT, 0, 0}, {TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
     const char *key = dedup_key_of(edit);
@@ -206,18 +136,20 @@ static tp_status check_dedup_key(struct edit *edit) {
     return status == TP_OK && strcmp(id, edit->id) != 0 ? TP_EXISTS : status;
 }
 
-static tp_status write_content(struct edit *edit) {
+static tp_status write_content(struct tpi_edit *edit) {
     const tp_edit_request *request = &edit->request;
     const tp_task *old = edit->old;
     struct tpi_args args = {0};
-    int32_t max_failures = asks(edit, TP_EDIT_MAX_FAILURES) ? request->max_failures : old->max_failures;
+    int32_t max_failures =
+        tpi_edit_asks(edit, TP_EDIT_MAX_FAILURES) ? request->max_failures : old->max_failures;
     tpi_args_text(&args, TPI_P_id, edit->id);
     tpi_args_text(&args, TPI_P_params, text_of(edit, TP_EDIT_PARAMS, request->params, old->params));
     tpi_args_text(&args, TPI_P_biz_key, text_of(edit, TP_EDIT_BIZ_KEY, request->biz_key, old->biz_key));
     tpi_args_text(&args, TPI_P_dedup_key, dedup_key_of(edit));
-    tpi_args_number(&args, TPI_P_priority, asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
+    tpi_args_number(&args, TPI_P_priority,
+                    tpi_edit_asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
     if (max_failures) tpi_args_number(&args, TPI_P_max_failures, max_failures);
-    tpi_args_number(&args, TPI_P_due_at, asks(edit, TP_EDIT_DUE_AT) ? request->due_at : old->due_at);
+    tpi_args_number(&args, TPI_P_due_at, tpi_edit_asks(edit, TP_EDIT_DUE_AT) ? request->due_at : old->due_at);
     tpi_args_number(&args, TPI_P_failures, old->failures);
     tpi_args_number(&args, TPI_P_modified_at, old->modified_at);
     tpi_args_number(&args, TPI_P_at, edit->at);
@@ -229,12 +161,12 @@ static tp_status write_content(struct edit *edit) {
                : status;
 }
 
-static tp_status change_one(struct edit *edit, enum tpi_statement statement, struct tpi_args *args) {
+static tp_status change_one(struct tpi_edit *edit, enum tpi_statement statement, struct tpi_args *args) {
     tp_status status = tpi_store_change_one(&edit->conn->store, statement, args);
     return status == TP_NONE ? tpi_error(TP_CONFLICT, "another session got in the way of the retry") : status;
 }
 
-static tp_status write_retry(struct edit *edit) {
+static tp_status write_retry(struct tpi_edit *edit) {
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     struct tpi_change change = tpi_fsm_decide(edit->pool, TPI_STATE_FAILED, TPI_EVENT_RETRY, &facts);
     const char *id = edit->id;
@@ -249,7 +181,8 @@ static tp_status write_retry(struct edit *edit) {
     return status == TP_OK ? change_one(edit, TPI_S_operate_delete_failed, &args) : status;
 }
 
-static tp_status write_event(struct edit *edit, const char *word, const char *reason, const char *event_id) {
+static tp_status write_event(struct tpi_edit *edit, const char *word, const char *reason,
+                             const char *event_id) {
     struct tpi_history_event event = {.task_id = edit->id,
                                       .handler = edit->old->handler,
                                       .event = word,
@@ -259,7 +192,7 @@ static tp_status write_event(struct edit *edit, const char *word, const char *re
     return tpi_history_note(edit->conn, &event, edit->at);
 }
 
-static tp_status write_audit(struct edit *edit, const char *what) {
+static tp_status write_audit(struct tpi_edit *edit, const char *what) {
     const char *id = edit->id;
     struct tpi_act act = {.action = TPI_HISTORY_EDITED,
                           .who = edit->who,
@@ -274,14 +207,62 @@ static tp_status write_audit(struct edit *edit, const char *what) {
     return tpi_audit_add(edit->conn, &act);
 }
 
+/* ---- Four eyes ----------------------------------------------------------------------------------------- */
+
+static void new_request(const struct tpi_edit *edit, char *selection, size_t size,
+                        struct tpi_new_request *asked) {
+    snprintf(selection, size, "id=%s", edit->id);
+    *asked = (struct tpi_new_request){.act = TPI_ACT_EDIT,
+                                      .selection = selection,
+                                      .who = edit->who,
+                                      .why = edit->why,
+                                      .edit = &edit->request};
+}
+
+/* TP_NONE: an earlier try wrote no request. */
+static tp_status find_request(struct tpi_edit *edit) {
+    char selection[TPI_UUID_SIZE + 8];
+    struct tpi_new_request asked;
+    size_t count = 0;
+    new_request(edit, selection, sizeof selection, &asked);
+    return tpi_request_earlier(edit->conn, &asked, edit->request.edit_id, &count);
+}
+
+static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *count) {
+    struct tpi_edit *edit = arg;
+    const char *key = edit->id;
+    struct tpi_args args = {0};
+    bool failed = edit->pool == TPI_POOL_FAILED;
+    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    return tpi_request_note(conn, id, failed ? TPI_S_request_rows_failed : TPI_S_request_rows_pending, &args,
+                            &key, 1, count);
+}
+
+/* TP_NONE: it needs no second person. */
+static tp_status request(struct tpi_edit *edit) {
+    char selection[TPI_UUID_SIZE + 8];
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    struct tpi_new_request asked;
+    size_t count = 0;
+    tp_status status = edit->approved ? TP_OK : tpi_four_eyes_read(edit->conn, &eyes);
+    if (status != TP_OK || !eyes.on) return status == TP_OK ? TP_NONE : status;
+    new_request(edit, selection, sizeof selection, &asked);
+    asked.expire_ms = eyes.expire_ms;
+    status = tpi_request_put(edit->conn, &asked, edit->request.edit_id, note_task, edit, &count);
+    return status == TP_NONE
+               ? tpi_error(TP_CONFLICT, "the task was changed meanwhile; look at it and ask again")
+               : status;
+}
+
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-static tp_status write_all(struct edit *edit) {
-    struct words words = {.used = 0}, what;
+static tp_status write_all(struct tpi_edit *edit) {
+    struct tpi_edit_words words = {.used = 0}, what;
     struct tpi_scope scope;
-    say_what(edit, edit->old, &words);
+    tpi_edit_say(edit, edit->old, &words);
     what = words;
-    say_why(edit, &words);
+    tpi_edit_say_why(edit, &words);
     tp_status status = tpi_scope_begin(edit->conn, &scope);
     if (status != TP_OK) return status;
     status = write_content(edit);
@@ -293,15 +274,20 @@ static tp_status write_all(struct edit *edit) {
     return tpi_scope_end(edit->conn, &scope, status);
 }
 
-static tp_status edit_task(struct edit *edit, const tp_batch *batch) {
+static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
     edit->old = tp_batch_task(batch, 0);
     edit->pool = batch->slots[0].pool;
     if (edit->pool == TPI_POOL_FINISHED || strcmp(edit->old->state, tpi_state_name(TPI_STATE_FAILED)) != 0)
         return tpi_error(TP_MISUSE, "the task is %s in the %s pool; only one that failed can be edited",
                          edit->old->state, edit->old->pool);
-    if (edit->pool == TPI_POOL_FAILED && asks(edit, TP_EDIT_DUE_AT))
+    if (edit->pool == TPI_POOL_FAILED && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
         return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
     tp_status status = check_dedup_key(edit);
+    if (status == TP_OK) {
+        status = request(edit);
+        if (status != TP_NONE) return status;
+        status = TP_OK;
+    }
     if (status == TP_OK) status = tpi_ask_now(edit->conn, &edit->at);
     if (status != TP_OK) return status;
     if (edit->at <= edit->old->modified_at) edit->at = edit->old->modified_at + 1;
@@ -309,7 +295,7 @@ static tp_status edit_task(struct edit *edit, const tp_batch *batch) {
 }
 
 /* TP_NONE: it is not done yet. The id is made, and kept by the caller, before anything is written. */
-static tp_status begin(struct edit *edit, tp_edit_request *given) {
+static tp_status begin(struct tpi_edit *edit, tp_edit_request *given) {
     char normal[TPI_UUID_SIZE];
     bool asked = *edit->request.edit_id;
     if (!asked) tpi_uuid_ordered(normal);
@@ -317,11 +303,12 @@ static tp_status begin(struct edit *edit, tp_edit_request *given) {
     if (status != TP_OK) return status;
     memcpy(edit->request.edit_id, normal, sizeof normal);
     if (tpi_sized_is_whole(TPI_SIZED_edit_request, given)) memcpy(given->edit_id, normal, sizeof normal);
-    return asked ? find_done(edit) : TP_NONE;
+    status = asked ? find_done(edit) : TP_NONE;
+    return asked && status == TP_NONE ? find_request(edit) : status;
 }
 
 /* What stands in the way may be our own first try, whose commit came late. */
-static tp_status answer(struct edit *edit, tp_status status) {
+static tp_status answer(struct tpi_edit *edit, tp_status status) {
     if (status != TP_CONFLICT && status != TP_EXISTS && status != TP_MISUSE && status != TP_NONE)
         return status;
     tp_status found = find_done(edit);
@@ -329,15 +316,15 @@ static tp_status answer(struct edit *edit, tp_status status) {
 }
 
 tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const char *who, const char *why) {
-    char reason[TP_REASON_MAX + 1];
-    struct edit edit = {.conn = conn, .why = reason};
+    char reason[TP_REASON_MAX + 1], person[TPI_WHO_MAX + 1];
+    struct tpi_edit edit = {.conn = conn, .who = person, .why = reason};
     tp_batch *batch = NULL;
     tp_status status = tpi_conn_ready_alone(conn, "tp_edit");
     if (status != TP_OK) return status;
     if (!given) return tpi_error(TP_MISUSE, "tp_edit: edit is NULL");
     status = tpi_read_sized(TPI_SIZED_edit_request, given, &edit.request);
+    tpi_utf8_copy(who ? who : "", person, sizeof person);
     tpi_utf8_copy(why ? why : "", reason, sizeof reason);
-    tpi_utf8_copy(who ? who : "", edit.who, sizeof edit.who);
     if (status == TP_OK) status = check(&edit, id);
     if (status != TP_OK) return status;
     status = begin(&edit, given);
@@ -346,4 +333,26 @@ tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const c
     if (status == TP_OK) status = edit_task(&edit, batch);
     tp_batch_free(batch);
     return status == TP_OK ? TP_OK : answer(&edit, status);
+}
+
+tp_status tpi_edit_given(tp_conn *conn, const char *task_id, const tp_request *request, const char *who,
+                         const char *why) {
+    struct tpi_edit edit = {.conn = conn, .who = who, .why = why, .approved = true};
+    tp_edit_request *content = &edit.request;
+    tp_batch *batch = NULL;
+    *content = (tp_edit_request)TP_EDIT_INIT;
+    content->params = request->params;
+    content->biz_key = request->biz_key;
+    content->dedup_key = request->dedup_key;
+    content->due_at = request->due_at;
+    content->fields = request->fields;
+    content->priority = request->priority;
+    content->max_failures = request->max_failures;
+    content->retry = request->retry;
+    tpi_utf8_copy(request->id, content->edit_id, sizeof content->edit_id);
+    tpi_utf8_copy(task_id, edit.id, sizeof edit.id);
+    tp_status status = tp_show(conn, edit.id, &batch);
+    if (status == TP_OK) status = edit_task(&edit, batch);
+    tp_batch_free(batch);
+    return status;
 }

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/four_eyes.h"
 #include "ops/operate.h"
+#include "ops/request.h"
 #include "store/record.h"
 
 /* Clocks of databases that have no fraction of a second, or of several servers. */
@@ -26,9 +28,10 @@ struct erasure {
 
 static const struct erased_pool {
     const char *name;
-    enum tpi_statement pick, erase;
-} pools[] = {{"failed", TPI_S_erase_ids_failed, TPI_S_erase_failed},
-             {"finished", TPI_S_erase_ids_finished, TPI_S_erase_finished}};
+    enum tpi_statement pick, erase, note;
+} pools[] = {{"failed", TPI_S_erase_ids_failed, TPI_S_erase_failed, TPI_S_request_rows_failed},
+             {"finished", TPI_S_erase_ids_finished, TPI_S_erase_finished, TPI_S_request_rows_finished}};
+enum { POOLS = sizeof pools / sizeof pools[0] };
 /* The failed pool first: what is not there any more is not retried while keys of the ledger go. */
 enum { FAILED, FINISHED };
 
@@ -183,10 +186,11 @@ static tp_status erase_pool(struct erasure *erasure, const struct erased_pool *p
     return status;
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------
+ */
 
 /* open_tasks, finished, failed, schedules */
-static tp_status count(struct erasure *erasure, int64_t found[4]) {
+static tp_status count_tasks(struct erasure *erasure, int64_t found[4]) {
     static const struct tpi_column columns[] = {{TPI_READ_NUMBER, 0, 8},
                                                 {TPI_READ_NUMBER, 8, 8},
                                                 {TPI_READ_NUMBER, 16, 8},
@@ -197,6 +201,72 @@ static tp_status count(struct erasure *erasure, int64_t found[4]) {
     return tpi_store_read(&erasure->conn->store, TPI_S_erase_count, &args, columns, NULL, found);
 }
 
+static tp_status erase_all(struct erasure *erasure) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < POOLS && status == TP_OK; i++)
+        status = erase_pool(erasure, &pools[i]);
+    return status;
+}
+
+/* ---- Four eyes ----------------------------------------------------------------------------------------- */
+
+static tp_status note_pool(struct erasure *erasure, const char *id, const struct erased_pool *pool,
+                           size_t *count) {
+    static const struct tpi_column only[] = {{TPI_READ_TEXT, 0, 0}, TPI_COLUMN_END};
+    struct tpi_texts texts = {0};
+    struct tpi_args args = {0};
+    void *ids = NULL;
+    size_t found = 0;
+    tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
+    tpi_args_number(&args, TPI_P_limit, TP_REQUEST_ROWS_MAX + 1);
+    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    tp_status status = tpi_store_list(&erasure->conn->store, pool->pick, &args, only, &texts,
+                                      sizeof(const char *), &ids, &found);
+    if (status == TP_OK) status = tpi_request_note(erasure->conn, id, pool->note, &args, ids, found, count);
+    free(ids);
+    tpi_texts_free(&texts);
+    return status;
+}
+
+/* A key of the ledger that is the same is enough. */
+static tp_status note_all(tp_conn *conn, const char *id, void *arg, size_t *count) {
+    struct erasure *erasure = arg;
+    struct tpi_args args = {0};
+    bool found = true;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < POOLS && status == TP_OK; i++)
+        status = note_pool(erasure, id, &pools[i], count);
+    tpi_args_text(&args, TPI_P_once_key, erasure->biz_key);
+    if (status == TP_OK && !*count) status = tpi_store_exists(&conn->store, TPI_S_once_find, &args, &found);
+    return status == TP_OK && !found ? TP_NONE : status;
+}
+
+/* TP_NONE: it needs no second person, and is to be done. TP_EXISTS: there is nothing. */
+static tp_status request(struct erasure *erasure, bool open) {
+    char digest[TPI_UUID_SIZE], text[TPI_UUID_SIZE + 24];
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    char *id = erasure->result.request_id;
+    size_t count = 0;
+    tp_status status = tpi_four_eyes_read(erasure->conn, &eyes);
+    if (status != TP_OK || (!eyes.on && !*id)) return status == TP_OK ? TP_NONE : status;
+    tpi_uuid_named(erasure->biz_key, digest);
+    snprintf(text, sizeof text, "biz_key_digest=%s", digest);
+    struct tpi_new_request asked = {.act = TPI_ACT_ERASE,
+                                    .selection = text,
+                                    .who = erasure->who,
+                                    .why = erasure->why,
+                                    .biz_key = erasure->biz_key,
+                                    .expire_ms = eyes.expire_ms,
+                                    .empty = true};
+    status = tpi_request_earlier(erasure->conn, &asked, id, &count);
+    if (status != TP_NONE || !eyes.on || open) return status;
+    status = tpi_request_put(erasure->conn, &asked, id, note_all, erasure, &count);
+    return status == TP_NONE ? TP_EXISTS : status;
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------ */
+
 static tp_status check(const char *biz_key, const char *who, const tp_erased *result) {
     const char *fault = result ? tpi_sized_fault(TPI_SIZED_erased, result) : NULL;
     if (fault) return tpi_error(TP_MISUSE, "%s", fault);
@@ -206,32 +276,63 @@ static tp_status check(const char *biz_key, const char *who, const tp_erased *re
     return tpi_check_key("biz_key", biz_key);
 }
 
-tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why, int dry_run,
-                   tp_erased *result) {
-    char reason[TP_REASON_MAX + 1];
-    int64_t found[4] = {0};
+tp_status tpi_erase_given(tp_conn *conn, const char *biz_key, size_t tasks, const char *who, const char *why,
+                          size_t *done) {
     struct erasure erasure = {
-        .conn = conn, .biz_key = biz_key, .who = who, .why = reason, .result = TP_ERASED_INIT};
-    tp_erased *done = &erasure.result;
-    tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
-    if (status == TP_OK) status = check(biz_key, who, result);
-    if (status != TP_OK) return status;
-    tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+        .conn = conn, .biz_key = biz_key, .who = who, .why = why, .result = TP_ERASED_INIT};
     tpi_uuid_ordered(erasure.act);
-    status = count(&erasure, found);
+    int64_t found[4] = {0};
+    tp_status status = count_tasks(&erasure, found);
+    if (status == TP_OK && (found[0] || (size_t)(found[1] + found[2]) != tasks)) return TP_STALE;
+    if (status == TP_OK) status = erase_all(&erasure);
+    *done = erasure.result.finished + erasure.result.failed;
+    return status == TP_OK && (erasure.met_open || *done != tasks) ? TP_STALE : status;
+}
+
+static void take_request_id(tp_erased *ours, const tp_erased *given) {
+    if (!given || !tpi_sized_is_whole(TPI_SIZED_erased, given)) return;
+    memcpy(ours->request_id, given->request_id, sizeof ours->request_id);
+    ours->request_id[sizeof ours->request_id - 1] = '\0';
+}
+
+/* Counts, and erases unless it is a dry run or another person has to approve. */
+static tp_status count_and_erase(struct erasure *erasure, bool dry_run) {
+    tp_erased *done = &erasure->result;
+    int64_t found[4] = {0};
+    tp_status requested = TP_NONE, status = count_tasks(erasure, found);
+    if (status == TP_OK && !dry_run) requested = request(erasure, found[0] != 0);
+    if (requested < TP_OK) return requested;
     /* A key of the ledger may be all that keeps an open task from doing once more what an earlier one did. */
-    if (status == TP_OK && !dry_run && !found[0]) {
-        for (size_t i = 0; i < sizeof pools / sizeof pools[0] && status == TP_OK; i++)
-            status = erase_pool(&erasure, &pools[i]);
-        if (status == TP_OK) status = count(&erasure, found);
+    if (status == TP_OK && requested == TP_NONE && !dry_run && !found[0]) {
+        status = erase_all(erasure);
+        if (status == TP_OK) status = count_tasks(erasure, found);
     }
     if (status != TP_OK) return status;
-    done->open = found[0] ? (size_t)found[0] : erasure.met_open;
+    done->open = found[0] ? (size_t)found[0] : erasure->met_open;
     done->schedules = (size_t)found[3];
-    if (dry_run) {
+    if (dry_run || requested == TP_REQUESTED) {
         done->finished = (size_t)found[1];
         done->failed = (size_t)found[2];
     }
-    if (result) tpi_sized_write(TPI_SIZED_erased, done, result);
+    if (requested != TP_NONE && requested != TP_EXISTS) return requested;
     return done->finished || done->failed || done->keys || done->open || done->schedules ? TP_OK : TP_NONE;
+}
+
+tp_status tp_erase(tp_conn *conn, const char *biz_key, const char *who, const char *why, int dry_run,
+                   tp_erased *result) {
+    char reason[TP_REASON_MAX + 1], person[TPI_WHO_MAX + 1];
+    struct erasure erasure = {
+        .conn = conn, .biz_key = biz_key, .who = person, .why = reason, .result = TP_ERASED_INIT};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_erase");
+    if (status == TP_OK) status = check(biz_key, who, result);
+    if (status != TP_OK) return status;
+    tpi_utf8_copy(who, person, sizeof person);
+    tpi_utf8_copy(why ? why : "", reason, sizeof reason);
+    take_request_id(&erasure.result, result);
+    tpi_uuid_ordered(erasure.act);
+    status = count_and_erase(&erasure, dry_run != 0);
+    if (result && tpi_sized_is_whole(TPI_SIZED_erased, result))
+        memcpy(result->request_id, erasure.result.request_id, sizeof result->request_id);
+    if (status >= TP_OK && result) tpi_sized_write(TPI_SIZED_erased, &erasure.result, result);
+    return status;
 }

@@ -20,6 +20,9 @@
 #define TPI_HISTORY_EDITED   "edited"
 #define TPI_HISTORY_ERASED   "erased"
 #define TPI_HISTORY_DRAINED  "drained"
+#define TPI_HISTORY_EYES     "eyes" /* the setting of four eyes */
+#define TPI_HISTORY_ASKED    "asked"
+#define TPI_HISTORY_APPROVED "approved"
 
 /* One event. Text NULL or "": SQL NULL. The texts must live until it is written. */
 struct tpi_history_event {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/request.h"
 #include "store/record.h"
 
 /* An action on the tasks of one state in one pool, and the change that it makes to them. */
@@ -22,13 +23,14 @@ struct step {
 };
 
 static const struct {
-    enum tpi_statement pick, read, lock, touch, skip, drop;
+    enum tpi_statement pick, read, lock, touch, skip, drop, note;
 } of_pool[TPI_POOL_COUNT] = {
     [TPI_POOL_PENDING] = {TPI_S_operate_pick_pending, TPI_S_operate_select_pending,
                           TPI_S_operate_lock_pending, TPI_S_operate_touch_pending, TPI_S_operate_skip_pending,
-                          TPI_S_operate_delete_pending},
+                          TPI_S_operate_delete_pending, TPI_S_request_rows_pending},
     [TPI_POOL_FAILED] = {TPI_S_operate_pick_failed, TPI_S_operate_select_failed, TPI_S_operate_lock_failed,
-                         TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed},
+                         TPI_S_operate_touch_failed, TPI_S_operate_skip_failed, TPI_S_operate_delete_failed,
+                         TPI_S_request_rows_failed},
 };
 
 struct row {
@@ -228,11 +230,27 @@ static tp_status change_some(struct tpi_operation *op, const struct step *step, 
     return status;
 }
 
+/* As rows of a request, in its transaction. */
+static tp_status note_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+    struct tpi_args args = {0};
+    size_t count = chunk->count, before = op->result.done;
+    tp_status status = drop_blocked(op, step, chunk);
+    tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
+    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    if (status == TP_OK)
+        status = tpi_request_note(op->conn, op->request_id, of_pool[step->pool].note, &args, chunk->ids,
+                                  chunk->count, &op->result.done);
+    op->result.passed += count - (op->result.done - before);
+    return status;
+}
+
 /* What is in one transaction's way may be in the way of a few tasks only: then each has its own. */
 static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
     size_t count = chunk->count;
     bool in_the_way = false;
     if (!count) return TP_OK;
+    if (op->request_id) return note_chunk(op, step, chunk);
     if (op->selection->dry_run) {
         tp_status status = drop_blocked(op, step, chunk);
         op->result.done += chunk->count;
@@ -319,21 +337,6 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
                      op->selection->pool ? op->selection->pool : "");
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------ */
-
-tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {
-    tp_selection selection = TP_SELECTION_INIT;
-    struct tpi_operation op = {.conn = conn, .selection = &selection};
-    tp_status status = tpi_conn_ready_alone(conn, "tp_operate");
-    if (status != TP_OK) return status;
-    const char *fault = result ? tpi_sized_fault(TPI_SIZED_operated, result) : NULL;
-    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
-    if (!given) return tpi_error(TP_MISUSE, "tp_operate: selection is NULL");
-    status = tpi_read_sized(TPI_SIZED_selection, given, &selection);
-    if (status == TP_OK) status = tpi_operate_check(action, &selection);
-    if (status == TP_OK) status = tpi_operate_begin(&op, action);
-    if (status == TP_OK) status = action == TP_ACTION_PURGE ? tpi_purge(&op) : move(&op, action);
-    free(op.ids);
-    if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
-    return status;
+tp_status tpi_operate_run(struct tpi_operation *op, tp_action action) {
+    return action == TP_ACTION_PURGE ? tpi_purge(op) : move(op, action);
 }

@@ -23,6 +23,8 @@ struct tpi_operation {
     int64_t before;                 /* what changed later than that is not selected */
     char detail[TP_REASON_MAX + 1]; /* what was selected, for the audit: without keys and reasons */
     char act[TPI_UUID_SIZE];        /* of this call */
+    /* Not NULL: what would be changed is noted as the rows of this request. */
+    const char *request_id;
     tp_operated result;
 };
 
@@ -34,7 +36,15 @@ TP_CHECKED tp_status tpi_operate_begin(struct tpi_operation *op, tp_action actio
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);
 /* How many more the selection's limit allows, at most TPI_CHUNK; 0: no more. */
 size_t tpi_operate_room(const struct tpi_operation *op);
-/* Purge (purge.c). */
+/* The action on what is selected (operate.c, purge.c). */
+TP_CHECKED tp_status tpi_operate_run(struct tpi_operation *op, tp_action action);
+/* For an act that was approved (approve.c), in the transaction that is open: the action on the rows of these
+ * ids or keys, of a pool of purge's or, NULL, whichever. *done: how many. Nothing else is asked. */
+TP_CHECKED tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool,
+                                       const char *const *keys, size_t count, const char *who,
+                                       const char *why, size_t *done);
+/* Purge (purge.c), and of just these keys. */
+TP_CHECKED tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size_t count);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);
 /* Deletes the oldest of a pool, at most limit and at most TPI_CHUNK, in whatever transaction is open;
  * op->before says which are old enough. Nothing is recorded. */

@@ -11,25 +11,29 @@
 #include "ops/audit.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
+#include "ops/request.h"
 #include "store/record.h"
+
+enum { NOTED = TP_REQUEST_ROWS_MAX + 1 };
 
 static const struct tpi_purged {
     const char *pool, *noun;
     bool tasks; /* has ids and states */
-    enum tpi_statement pick, count, count_given, purge;
+    enum tpi_statement pick, count, count_given, purge, note;
 } pools[] = {
     {"finished", "finished tasks", true, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
-     TPI_S_purge_select_finished, TPI_S_purge_finished},
+     TPI_S_purge_select_finished, TPI_S_purge_finished, TPI_S_request_rows_finished},
     {"failed", "failed tasks", true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
-     TPI_S_purge_select_failed, TPI_S_purge_failed},
+     TPI_S_purge_select_failed, TPI_S_purge_failed, TPI_S_request_rows_failed},
     {"once", "keys of the ledger", false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
-     TPI_S_purge_count_once, TPI_S_purge_once},
+     TPI_S_purge_count_once, TPI_S_purge_once, TPI_S_request_rows_once},
     {"history", "events of the history", false, TPI_S_purge_pick_history, TPI_S_purge_count_history,
-     TPI_S_purge_count_history, TPI_S_purge_history},
+     TPI_S_purge_count_history, TPI_S_purge_history, TPI_S_request_rows_history},
 };
 
 static const struct tpi_purged *find_pool(const char *name) {
     size_t i = 0;
+    if (!name) return pools;
     while (strcmp(pools[i].pool, name) != 0)
         i++;
     return &pools[i];
@@ -147,9 +151,47 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
     return status;
 }
 
+tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size_t count) {
+    const struct tpi_purged *from = find_pool(op->selection->pool);
+    tp_status status = TP_OK;
+    for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
+        some = count - at < TPI_CHUNK ? count - at : TPI_CHUNK;
+        status = purge_keys(op, from, keys + at, some);
+    }
+    return status;
+}
+
+/* As rows of a request: those that were given, or the oldest of all. */
+static tp_status note_rows(struct tpi_operation *op, const struct tpi_purged *from) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
+    const size_t limit = op->selection->limit;
+    struct tpi_texts texts = {0};
+    struct tpi_args args = {0};
+    const char **keys = NULL;
+    void *all = NULL;
+    size_t count = op->id_count;
+    bool given = op->ids || op->selection->biz_key;
+    tp_status status = TP_OK;
+    tpi_operate_args(op, &args);
+    tpi_args_number(&args, TPI_P_limit, limit && limit < NOTED ? (int64_t)limit : NOTED);
+    if (!given)
+        status =
+            tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof *keys, &all, &count);
+    keys = given ? calloc(count + 1, sizeof *keys) : all;
+    if (status == TP_OK && given && !keys) status = tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < count && given && keys; i++)
+        keys[i] = op->ids[i];
+    if (limit && count > limit) count = limit;
+    if (status == TP_OK && count)
+        status = tpi_request_note(op->conn, op->request_id, from->note, &args, keys, count, &op->result.done);
+    free(keys);
+    tpi_texts_free(&texts);
+    return status;
+}
+
 tp_status tpi_purge(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
-    const struct tpi_purged *from = find_pool(selection->pool ? selection->pool : "finished");
+    const struct tpi_purged *from = find_pool(selection->pool);
     struct tpi_args args = {0};
     int64_t count = 0;
     bool more = true;
@@ -157,6 +199,7 @@ tp_status tpi_purge(struct tpi_operation *op) {
     if (!from->tasks && (selection->id_count || selection->state || selection->reason || selection->biz_key ||
                          selection->dedup_key || selection->worker))
         return tpi_error(TP_MISUSE, "%s are purged by time, age, handler and limit only", from->noun);
+    if (op->request_id) return note_rows(op, from);
     if (op->ids || selection->biz_key) return purge_given(op, from);
     while (status == TP_OK && more && !selection->dry_run)
         status = purge_next(op, from, &more);

@@ -10,8 +10,11 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/four_eyes.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
+#include "ops/request.h"
+#include "ops/setting.h"
 #include "store/record.h"
 
 enum { TASK_POOLS = 2, RETAINED_POOLS = 3 };
@@ -36,12 +39,8 @@ static tp_status find_pool(const char *pool, const struct retained **found) {
 /* TP_NONE: never set. What somebody wrote by hand must not be misread: 90d as 90 milliseconds would delete
  * nearly everything. */
 static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
-    enum { SIZE = 64 }; /* more digits than any number has */
-    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, SIZE}, TPI_COLUMN_END};
-    struct tpi_args args = {0};
-    char text[SIZE], *end = NULL;
-    tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_read(&conn->store, TPI_S_meta_get, &args, only, NULL, text);
+    char text[TPI_SETTING_SIZE], *end = NULL;
+    tp_status status = tpi_setting_get(conn, name, text);
     if (status != TP_OK) return status;
     errno = 0;
     int64_t number = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
@@ -55,17 +54,6 @@ static tp_status read_setting(tp_conn *conn, const char *name, int64_t *value) {
     return TP_OK;
 }
 
-static tp_status write_setting(tp_conn *conn, const char *name, int64_t value) {
-    struct tpi_args args = {0};
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    tpi_args_text(&args, TPI_P_name, name);
-    tpi_args_text(&args, TPI_P_value, text);
-    tp_status status = tpi_store_change_one(&conn->store, TPI_S_meta_set, &args);
-    if (status == TP_NONE) status = tpi_store_change_one(&conn->store, TPI_S_meta_add, &args);
-    return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no setting", "meta") : status;
-}
-
 static void duration_text(int64_t ms, char *out, size_t size) {
     static const struct {
         int64_t ms;
@@ -77,19 +65,25 @@ static void duration_text(int64_t ms, char *out, size_t size) {
     snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
 }
 
-static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
-                               const char *who) {
-    char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80];
-    struct tpi_scope scope;
+static tp_status write_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
+                                 const char *who) {
+    char name[TPI_WHO_MAX + 1], time[32] = "for ever", reason[80], digits[TPI_DIGITS_SIZE];
     tpi_utf8_copy(who, name, sizeof name);
+    tpi_digits(retention_ms, digits);
     if (retention_ms) duration_text(retention_ms, time, sizeof time);
     snprintf(reason, sizeof reason, "%s: %s", what->what, time);
     struct tpi_history_event event = {.event = TPI_HISTORY_KEPT, .reason = reason};
     struct tpi_act act = {
         .action = TPI_HISTORY_KEPT, .who = name, .subject = what->pool, .detail = time, .changed = 1};
+    tp_status status = tpi_setting_set(conn, what->name, digits);
+    return status == TP_OK ? tpi_audit_event(conn, &act, &event) : status;
+}
+
+static tp_status set_retention(tp_conn *conn, const struct retained *what, int64_t retention_ms,
+                               const char *who) {
+    struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status == TP_OK) status = write_setting(conn, what->name, retention_ms);
-    if (status == TP_OK) status = tpi_audit_event(conn, &act, &event);
+    if (status == TP_OK) status = write_retention(conn, what, retention_ms, who);
     return tpi_scope_end(conn, &scope, status);
 }
 
@@ -97,6 +91,46 @@ static tp_status set_retention(tp_conn *conn, const struct retained *what, int64
 static bool is_set(tp_conn *conn, const struct retained *what, int64_t retention_ms) {
     int64_t value = 0;
     return read_setting(conn, what->name, &value) == TP_OK && value == retention_ms;
+}
+
+/* The same that the person asked for before, while it waits. TP_NONE: there is none. */
+static tp_status find_same(tp_conn *conn, const struct tpi_new_request *asked) {
+    struct tpi_args args = {0};
+    bool found = false;
+    tpi_args_text(&args, TPI_P_event, asked->act);
+    tpi_args_text(&args, TPI_P_value, asked->selection);
+    tpi_args_text(&args, TPI_P_who, asked->who);
+    tp_status status = tpi_store_exists(&conn->store, TPI_S_request_same, &args, &found);
+    return status != TP_OK ? status : found ? TP_REQUESTED : TP_NONE;
+}
+
+/* TP_NONE: it needs no second person, and is to be done. */
+static tp_status request(tp_conn *conn, const struct retained *what, int64_t retention_ms, const char *who) {
+    char text[80], name[TPI_WHO_MAX + 1], id[TPI_UUID_SIZE] = "";
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    size_t count = 0;
+    tp_status status = tpi_four_eyes_read(conn, &eyes);
+    if (status != TP_OK || !eyes.on) return status == TP_OK ? TP_NONE : status;
+    snprintf(text, sizeof text, "%s %" PRId64, what->pool, retention_ms);
+    tpi_utf8_copy(who, name, sizeof name);
+    struct tpi_new_request asked = {.act = TPI_ACT_RETENTION,
+                                    .pool = what->pool,
+                                    .selection = text,
+                                    .who = name,
+                                    .why = "",
+                                    .expire_ms = eyes.expire_ms,
+                                    .empty = true};
+    status = find_same(conn, &asked);
+    return status == TP_NONE ? tpi_request_put(conn, &asked, id, NULL, NULL, &count) : status;
+}
+
+tp_status tpi_retention_write(tp_conn *conn, const char *value, const char *who) {
+    const struct retained *what = retained;
+    char pool[TPI_SETTING_SIZE] = "";
+    const char *digits = strchr(value, ' ');
+    if (digits) snprintf(pool, sizeof pool, "%.*s", (int)(digits - value), value);
+    tp_status status = find_pool(pool, &what);
+    return status == TP_OK ? write_retention(conn, what, tpi_number(digits + 1), who) : status;
 }
 
 tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms, const char *who) {
@@ -108,7 +142,9 @@ tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms
         return tpi_error(TP_MISUSE, "tp_retention_set: who is required; it is recorded in the history");
     status = tpi_check_duration("retention_ms", retention_ms);
     if (status == TP_OK && is_set(conn, what, retention_ms)) return TP_OK;
-    if (status == TP_OK) status = set_retention(conn, what, retention_ms, who);
+    if (status == TP_OK) status = request(conn, what, retention_ms, who);
+    if (status != TP_NONE) return status;
+    status = set_retention(conn, what, retention_ms, who);
     /* Somebody else set it for the first time at the same moment: now there is a row to change, if it can be.
      */
     if (status == TP_CONFLICT) status = set_retention(conn, what, retention_ms, who);

@@ -237,4 +237,49 @@ if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     expect "check --quiet says nothing of a good pool" 0
 fi
 
+# ---- The audit -------------------------------------------------------------------------------------
+
+source=$HERE/../..
+# verify [ANCHOR]: the exported chain, read without taskpool.
+verify() {
+    "$TASKPOOL" audit --all --json | "$source/examples/audit/verify.py" "$@" >out 2>err
+    code=$?
+}
+
+run audit --action kept --limit 1
+expect "the last act of a kind" 0 ' kept .*finished .*for ever' 'there are more; a larger --limit shows them, --all all of them'
+run audit --action skipped --who root@desk
+expect "no act of somebody" 1 '' 'nothing is recorded'
+run resume nobody --why 'it was not paused'
+run audit --subject nobody --json
+expect "doing nothing is no act" 1
+run schedule add audited @daily pay --who carl --why 'new contract'
+run audit --limit 1
+expect "a schedule has who and why" 0 ' carl +schedule-added +audited .*new contract'
+run schedule remove audited --why 'old contract' --who carl
+run audit --subject audited --csv
+expect "--csv" 0 'carl,schedule-removed,audited,1,,old contract' ''
+run audit --all --limit 3
+expect "all or some" 2 '' '--all and --limit exclude each other'
+run check --audit # 9: generic knows no triggers
+expect "a whole chain" '0|9' '^ok +chain: [0-9]+ rows follow each other, unchanged'
+run check --anchor 17
+expect "an anchor alone" 2 '' '--anchor goes with --audit'
+run check --audit --anchor 17
+expect "an anchor that is none" 2 '' "'17' is no anchor"
+anchor=$("$TASKPOOL" audit --anchor)
+run check --audit --anchor "$anchor"
+expect "the anchor is found" '0|9' '^ok +anchor: the chain still has the row of the anchor'
+verify "$anchor"
+expect "so says a script without taskpool" 0 'rows follow each other'
+if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
+    file=${TASKPOOL_DSN##*Database=}
+    sqlite3 "${file%%;*}" "DROP TRIGGER IF EXISTS ${PREFIX}audit_update; UPDATE ${PREFIX}audit SET who = 'mallory' WHERE seq = 2"
+    run check --audit --anchor "$anchor"
+    expect "a changed row" 9 '^BAD +chain: row 2 was changed' ''
+    expect "and a trigger that is gone" 9 '^BAD +append-only: this user may change rows' ''
+    verify "$anchor"
+    expect "so says the script" 1 'row 2 does not fit its hash'
+fi
+
 finish

@@ -33,10 +33,11 @@ void given_back(void) {
 }
 
 void empty_pool(void) {
-    static const char *const tables[] = {"pending",  "finished", "failed", "history", "once",
-                                         "schedule", "pause",    "worker", "fx"};
+    static const char *const tables[] = {"pending", "finished", "failed", "history", "once",       "schedule",
+                                         "pause",   "worker",   "fx",     "request", "request_row"};
     for (size_t i = 0; i < LENGTH(tables); i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'four_eyes'");
 }
 
 const char *first_text(const char *format, ...) {

@@ -51,6 +51,7 @@ static void *of_size(const void *ours, size_t whole, size_t size) {
 STARTS_AS(worker_options, TP_WORKER_INIT)
 STARTS_AS(operated, TP_OPERATED_INIT)
 STARTS_AS(erased, TP_ERASED_INIT)
+STARTS_AS(four_eyes, TP_FOUR_EYES_INIT)
 STARTS_AS(counters, TP_COUNTERS_INIT)
 STARTS_AS(worker_info, TP_WORKER_INFO_INIT)
 
@@ -231,6 +232,10 @@ static tp_status use_erased(void *given) {
     tp_status status = tp_erase(pool.a, "a person", "tester@desk", NULL, 1, erased);
     if (status == TP_OK) expect_number(erased->finished, 0);
     return status;
+}
+
+static tp_status use_four_eyes(void *given) {
+    return tp_four_eyes_set(pool.a, given, "tester@desk", NULL);
 }
 
 static tp_worker *open_worker(void) {

@@ -58,7 +58,7 @@ export function worker(...args) {
 /** The console with its users, and where it is. */
 export async function startConsole(pools) {
   const users = `${folder}/users`;
-  for (const [name, role, ...params] of [["vera", "viewer"], ["olga", "operator", "--params"]]) {
+  for (const [name, role, ...params] of [["vera", "viewer"], ["olga", "operator", "--params"], ["albert", "approver", "--params"], ["adele", "administrator"]]) {
     const made = spawnSync(consoleProgram, ["user", "add", name, "--role", role, "--users", users, ...params], { input: `${PASSWORD}\n`, encoding: "utf8" });
     if (made.status !== 0) throw new Error(`user add: ${made.stderr}`);
   }

@@ -222,6 +222,42 @@ def test_actions(page):
     page.get("pools/pool/audit?after=x", 400)
 
 
+def test_approvals(page):
+    """What one person asks for and another approves, by their roles."""
+    page.sign_in("otto")
+    none = {"requests": [], "four_eyes": False, "retries": 0, "expires_ms": 604800000}
+    check("nothing waits", page.get("pools/pool/requests") == none)
+    for name, body in (("approve", {"request": "x"}), ("four-eyes", {"on": True}), ("retention", {"pool": "finished", "keep_ms": 1})):
+        page.act(name, 403, **body)
+    page.sign_in("adele")
+    page.act("four-eyes", 400, **{})
+    page.act("retention", 400, **{"pool": "finished"})
+    check("four eyes", page.act("four-eyes", **{"on": True, "why": "policy"}) == {"count": 1, "dry_run": False})
+    check("a setting waits", page.act("retention", **{"pool": "finished", "keep_ms": 1})["requested"])
+    page.sign_in("otto")
+    asked = page.act("skip", **{"selection": {"handler": "hello"}, "why": "doubtful"})
+    check("a skip waits", asked["requested"] and asked["count"] == 5, str(asked))
+    page.act("approve", 403, **{"request": asked["request"]})
+    waiting = page.get("pools/pool/requests?state=waiting")
+    check("both are listed", [one["act"] for one in waiting["requests"]] == ["skip", "retention"] and waiting["four_eyes"], str(waiting))
+    page.act("refuse", 403, **{"request": waiting["requests"][1]["request"]})
+    page.sign_in("albert")
+    page.act("approve", 404, **{"request": "01a20e33-dbc9-7000-ad33-120d98547914"})
+    page.act("approve", 409, **{"request": asked["request"], "expect": 4})
+    done = page.act("refuse", **{"request": asked["request"], "why": "no"})
+    check("refused", done["count"] == 5, str(done))
+    page.act("approve", 409, **{"request": asked["request"]})
+    setting = waiting["requests"][1]["request"]
+    check("a dry run", page.act("approve", **{"request": setting, "dry_run": True}) == {"count": 0, "dry_run": True})
+    page.act("refuse", **{"request": setting})
+    page.sign_in("adele")
+    off = page.act("four-eyes", **{"on": False})["request"]
+    page.act("approve", 403, **{"request": off})
+    page.sign_in("albert")
+    check("four eyes off", page.act("approve", **{"request": off}) == {"count": 0, "dry_run": False})
+    check("it is off", not page.get("pools/pool/requests")["four_eyes"])
+
+
 def test_held(page):
     """A task in hand is seen at its worker, and its worker can be asked to end."""
     go = pool.program("hold.sh", f"while [ ! -e {os.getcwd()}/go ]; do sleep 0.05; done\n")
@@ -270,7 +306,7 @@ def test_users():
     check("the file is its owner's", mode == 0o600, oct(mode))
     with open("users", encoding="utf-8") as file:
         text = file.read()
-    check("yescrypt", text.count(":$y$") == 3 and console.PASSWORD not in text, text)
+    check("yescrypt", text.count(":$y$") == 5 and console.PASSWORD not in text, text)
     os.chmod("users", 0o644)
     done = subprocess.run([console.CONSOLE, "--users", "users", "--listen", "127.0.0.1:0"], capture_output=True, text=True,
                           env=pool.environment({}), check=False)
@@ -381,11 +417,13 @@ def test():
     for one in (test_looks, test_pages, test_headers, test_machines, test_events, test_read_only):
         one(open_page)
     test_end(open_page)
-    for name, options in (("vic", []), ("otto", ["--role", "operator"]), ("olga", ["--role", "operator", "--params"])):
+    for name, options in (("vic", []), ("otto", ["--role", "operator"]), ("olga", ["--role", "operator", "--params"]),
+                          ("albert", ["--role", "approver"]), ("adele", ["--role", "administrator"])):
         check("user add", add_user(name, *options)[0] == 0)
     test_users()
     page = Console("--users", "users")
     test_roles(page)
+    test_approvals(page)
     page.sign_in("olga")
     for one in (test_csrf, test_actions, test_held, test_bad, test_fuzz):
         one(page)

@@ -3,7 +3,7 @@
 import { axe, check, confirm, finish, goTo, json, openPage, pool, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
 import { HOSTILE, seed, until } from "./seed.mjs";
 
-const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "audit", "session"];
+const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "audit", "approvals", "session"];
 const PAUSED = { de: /mail ist angehalten/, zh: /mail 已暂停/ };
 const of = (handler) => json("list", "--pool", "all", "--handler", handler);
 
@@ -61,6 +61,56 @@ async function hostile(page) {
   await page.click("text=/Show all/");
   check("and shown when asked for", (await page.textContent("pre")).length > 1e6);
   check("nothing of it ran", !(await page.evaluate(() => "hacked" in window)) && await page.locator("main script, main img, main b[onclick]").count() === 0);
+}
+
+/** What olga asks for waits until albert approves it; she cannot, and what changed meanwhile is not done. */
+async function approvals(browser, url, page) {
+  run(["enqueue", "doubtful", "{}"]);
+  run(["enqueue", "doubtful", "{}"]);
+  const admin = await openPage(browser, url), other = await openPage(browser, url);
+  await signIn(admin, "adele");
+  await goTo(admin, "pool/approvals");
+  await admin.click("button:has-text('Switch four eyes on')");
+  await confirm(admin, "policy 9");
+  await admin.waitForSelector("text=Four eyes is on");
+  await admin.context().close();
+  await goTo(page, "pool/tasks?handler=doubtful");
+  await page.click(".actions button:has-text('Skip')");
+  check("a skip is counted as always", (await confirm(page, "sent twice")).includes("2"));
+  await page.waitForSelector("#note:has-text('another person')");
+  check("nothing is done before", of("doubtful").every((task) => task.state === "pending"));
+  await goTo(page, "pool/approvals");
+  await page.waitForSelector("tbody tr:has-text('olga'):has-text('skip')");
+  check("one's own request cannot be approved", await page.locator("tbody button:has-text('Approve')").count() === 0);
+  await axe(page, "a waiting request");
+  await signIn(other, "albert");
+  await goTo(other, "pool/approvals");
+  await other.click("tbody tr:has-text('skip') button:has-text('Approve')");
+  check("the approver sees how many", (await confirm(other, "seen")).includes("2"));
+  await other.waitForSelector("text=Nothing waits");
+  check("it is carried out", of("doubtful").every((task) => task.state === "skipped"));
+  const told = json("history").filter((event) => ["asked", "approved"].includes(event.event));
+  check("both are recorded", told.some((event) => event.event === "asked" && event.who === "olga") && told.some((event) => event.event === "approved" && event.who === "albert"), JSON.stringify(told));
+  check("an approver does not switch settings", await other.locator("button:has-text('Switch four eyes')").count() === 0);
+  run(["enqueue", "doubtful", "{}"]);
+  await goTo(page, "pool/tasks?handler=doubtful");
+  await page.click(".actions button:has-text('Skip')");
+  await confirm(page, "again");
+  await page.waitForSelector("#note:has-text('another person')");
+  await goTo(other, "pool/approvals");
+  await other.click("tbody tr:has-text('skip') button:has-text('Refuse')");
+  await confirm(other, "not this one");
+  await other.waitForSelector("text=Nothing waits");
+  check("a refusal changes nothing", of("doubtful").some((task) => task.state === "pending"));
+  const id = json("requests", "--all").find((request) => request.state === "refused");
+  check("and is kept", id?.asked_by === "olga", JSON.stringify(id));
+  run(["four-eyes", "off", "--who", "adele"], { code: 13 });
+  await goTo(other, "pool/approvals");
+  await other.click("tbody tr:has-text('four-eyes') button:has-text('Approve')");
+  await confirm(other, "back");
+  await other.waitForSelector("text=Four eyes is off");
+  check("nothing odd in the approver's page", other.problems.length === 0, other.problems.join());
+  await other.context().close();
 }
 
 async function actions(page) {
@@ -258,7 +308,9 @@ try {
   await signIn(page, "olga");
   for (const part of [pages, search, hostile]) await part(page);
   await roles(browser, console.url);
-  for (const part of [actions, audit, live, keyboard]) await part(page);
+  for (const part of [actions, audit]) await part(page);
+  await approvals(browser, console.url, page);
+  for (const part of [live, keyboard]) await part(page);
   await drains(page, slow);
   await phone(browser, console.url);
   await lost(page, proxy, console);

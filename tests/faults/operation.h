@@ -140,6 +140,7 @@ struct group {
     X(look)                                                                                                  \
     X(operators)                                                                                             \
     X(changes)                                                                                               \
+    X(approvals)                                                                                             \
     X(schedules)                                                                                             \
     X(schema)                                                                                                \
     X(workers)

@@ -18,7 +18,7 @@ static tp_selection selection(void) {
 }
 
 static tp_status operate_on(struct work *work, tp_action action, const tp_selection *what) {
-    tp_operated result = {sizeof result, (size_t)(int64_t)MARK, 0};
+    tp_operated result = {sizeof result, (size_t)(int64_t)MARK, 0, ""};
     tp_status status = tp_operate(work->conn, action, what, &result);
     want_untouched_number(status, result.done);
     work->number = status == TP_OK ? (int64_t)result.done : 0;

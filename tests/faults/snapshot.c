@@ -61,8 +61,12 @@ void snapshot_read(struct snapshot *snapshot) {
             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
             "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
-            "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' "
-            "ORDER BY 1, 2, 3");
+            "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' OR name = "
+            "'four_eyes' ORDER BY 1, 2, 3") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
     read = read && sql_raw_each(dbc, add_row, snapshot,
                                 "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
                                 " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",
@@ -71,13 +75,13 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending", "finished", "failed",   "history",
-                                         "fx",      "once",     "schedule", "worker",
-                                         "pause",   "activity", "calendar", "calendar_day"};
+    static const char *const tables[] = {"pending", "finished",    "failed",   "history",     "fx",
+                                         "once",    "schedule",    "worker",   "pause",       "activity",
+                                         "request", "request_row", "calendar", "calendar_day"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
-    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%'");
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%' OR name = 'four_eyes'");
     must(tp_commit(pool.eye));
     audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
 }

@@ -32,6 +32,8 @@ enum {
     ACTIVITY = 512,
     AUDIT = 1024,
     AUDIT_HEAD = 2048,
+    REQUEST = 4096,
+    REQUEST_ROW = 8192,
     CALENDAR = 16384,
     CALENDAR_DAY = 32768
 };
@@ -183,6 +185,33 @@ static const struct column {
     {AUDIT, "reason", TEXT, 512, MAY_BE_NULL},
     {AUDIT, "prev_hash", TEXT, 64, NOT_NULL},
     {AUDIT, "row_hash", TEXT, 64, NOT_NULL},
+    {REQUEST, "id", UUID, 0, NOT_NULL},
+    {REQUEST, "act", TEXT, 9, NOT_NULL},
+    {REQUEST, "state", TEXT, 8, NOT_NULL},
+    {REQUEST, "pool", TEXT, 8, MAY_BE_NULL},
+    {REQUEST, "selection", TEXT, 2000, MAY_BE_NULL},
+    {REQUEST, "tasks", BIG, 0, NOT_NULL},
+    {REQUEST, "done", BIG, 0, MAY_BE_NULL},
+    {REQUEST, "asked_by", TEXT, 128, NOT_NULL},
+    {REQUEST, "why", TEXT, 512, MAY_BE_NULL},
+    {REQUEST, "created_at", BIG, 0, NOT_NULL},
+    {REQUEST, "expires_at", BIG, 0, NOT_NULL},
+    {REQUEST, "decided_by", TEXT, 128, MAY_BE_NULL},
+    {REQUEST, "decision", TEXT, 512, MAY_BE_NULL},
+    {REQUEST, "decided_at", BIG, 0, MAY_BE_NULL},
+    {REQUEST, "fields", INTEGER, 0, MAY_BE_NULL},
+    {REQUEST, "params", LONG, 0, MAY_BE_NULL},
+    {REQUEST, "biz_key", TEXT, 128, MAY_BE_NULL},
+    {REQUEST, "dedup_key", TEXT, 128, MAY_BE_NULL},
+    {REQUEST, "priority", SMALL, 0, MAY_BE_NULL},
+    {REQUEST, "due_at", BIG, 0, MAY_BE_NULL},
+    {REQUEST, "max_failures", INTEGER, 0, MAY_BE_NULL},
+    {REQUEST, "retried", SMALL, 0, MAY_BE_NULL},
+    {REQUEST_ROW, "request_id", UUID, 0, NOT_NULL},
+    {REQUEST_ROW, "pool", TEXT, 8, NOT_NULL},
+    {REQUEST_ROW, "row_key", TEXT, 128, NOT_NULL},
+    {REQUEST_ROW, "state", TEXT, 8, MAY_BE_NULL},
+    {REQUEST_ROW, "modified_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -224,6 +253,9 @@ static const struct index {
     {AUDIT, NULL, true, "seq", NULL},
     {AUDIT, "tp_audit_time", false, "created_at", NULL},
     {AUDIT_HEAD, NULL, true, "id", NULL},
+    {REQUEST, NULL, true, "id", NULL},
+    {REQUEST, "tp_request_state", false, "state, created_at", NULL},
+    {REQUEST_ROW, NULL, true, "request_id, pool, row_key", NULL},
 };
 
 static const struct table {
@@ -235,6 +267,7 @@ static const struct table {
               {SCHEDULE, "schedule"}, {WORKER, "worker"},
               {PAUSE, "pause"},       {ACTIVITY, "activity"},
               {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
+              {REQUEST, "request"},   {REQUEST_ROW, "request_row"},
               {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
 
 enum {

@@ -9,8 +9,9 @@
 #include "support/pool.h"
 #include "support/sql.h"
 
-enum kind { PRODUCER, WORKER, OPERATOR, VIEWER, KINDS };
-static const char *const kinds[KINDS] = {"producer", "worker", "operator", "viewer"};
+enum kind { PRODUCER, WORKER, VIEWER, REQUESTER, OPERATOR, APPROVER, ADMINISTRATOR, KINDS };
+static const char *const kinds[KINDS] = {"producer", "worker",   "viewer",       "requester",
+                                         "operator", "approver", "administrator"};
 
 /* Connections of the users and of the server's administrator: what the library does goes over conn, what is
  * done past it over by_hand. */
@@ -80,7 +81,7 @@ static void run_grants_script(void) {
         count++;
     }
     fclose(file);
-    assert_in_range(count, 40, 70);
+    assert_in_range(count, 60, 95);
 }
 
 /* The password goes over the connection only. */
@@ -439,7 +440,8 @@ TEST(test_grants__an_operator_does_what_operators_do) {
     must(operate(OPERATOR, TP_ACTION_RELEASE, "held", "pending", 1));
     must(operate(OPERATOR, TP_ACTION_SKIP, "held", "pending", 1));
     must(operate(OPERATOR, TP_ACTION_PURGE, "held", "finished", 1));
-    must(tp_retention_set(conn, "finished", 86400000, "test_grants"));
+    may_not(tp_retention_set(conn, "finished", 86400000, "test_grants"));
+    must(tp_retention_set(users[ADMINISTRATOR].conn, "finished", 86400000, "test_grants"));
     must(tp_check(conn, ignore_finding, NULL, &bad));
     allowed(OPERATOR, "SELECT id, state FROM tp_tasks");
     allowed(OPERATOR, "INSERT INTO tp_pause (handler, created_at) VALUES ('work', 1)");
@@ -459,11 +461,60 @@ TEST(test_grants__nobody_changes_the_audit_and_only_operators_add_to_it) {
         refused(kind, "DELETE FROM tp_audit");
         refused(kind, "TRUNCATE TABLE tp_audit");
         refused(kind, "DELETE FROM tp_audit_head");
-        if (kind == OPERATOR) continue;
+        if (kind >= REQUESTER) continue;
         refused(kind, insert);
         if (kind != VIEWER) refused(kind, "SELECT seq FROM tp_audit");
         refused(kind, "UPDATE tp_audit_head SET seq = 0");
     }
+}
+
+/* ---- Four eyes --------------------------------------------------------------------------------------- */
+
+static tp_status ask(enum kind kind, tp_action action, const char *pool_name, char id[TP_ID_SIZE]) {
+    tp_operated result = TP_OPERATED_INIT;
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.handler = "eyes";
+    selection.pool = pool_name;
+    selection.who = kinds[kind];
+    tp_status status = tp_operate(users[kind].conn, action, &selection, &result);
+    snprintf(id, TP_ID_SIZE, "%s", result.request_id);
+    return status;
+}
+
+static tp_status approve_as(enum kind kind, const char *id) {
+    return tp_approve(users[kind].conn, id, kinds[kind], NULL, NULL);
+}
+
+TEST(test_grants__a_requester_can_only_ask_and_an_operator_cannot_approve) {
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    char id[TP_ID_SIZE];
+    put("eyes", NULL);
+    may_not(ask(REQUESTER, TP_ACTION_SKIP, NULL, id));
+    eyes.on = 1;
+    for (int kind = 0; kind < ADMINISTRATOR; kind++)
+        may_not(tp_four_eyes_set(users[kind].conn, &eyes, "ann", NULL));
+    must(tp_four_eyes_set(users[ADMINISTRATOR].conn, &eyes, "ann", NULL));
+    sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1"); /* those that are overdue hinder nobody */
+    assert_int_equal(ask(REQUESTER, TP_ACTION_SKIP, NULL, id), TP_REQUESTED);
+    for (int kind = 0; kind < APPROVER; kind++)
+        if (kind != REQUESTER) may_not(approve_as((enum kind)kind, id));
+    must(approve_as(APPROVER, id));
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_finished WHERE handler = 'eyes'"), 1);
+    assert_int_equal(ask(OPERATOR, TP_ACTION_PURGE, "finished", id), TP_REQUESTED);
+    sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1 WHERE state = 'waiting'");
+    assert_int_equal(ask(REQUESTER, TP_ACTION_PURGE, "finished", id), TP_REQUESTED);
+    must(approve_as(ADMINISTRATOR, id));
+    static const char *const alone[] = {"DELETE FROM tp_finished", "UPDATE tp_request SET state = 'done'",
+                                        "DELETE FROM tp_request", "UPDATE tp_meta SET value = '9'"};
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)
+        refused(REQUESTER, alone[i]);
+    refused(REQUESTER, "DELETE FROM tp_pending");
+    refused(REQUESTER, "UPDATE tp_failed SET state = 'failed'");
+    refused(OPERATOR, alone[1]);
+    refused(OPERATOR, alone[3]);
+    refused(APPROVER, alone[2]);
+    refused(APPROVER, alone[3]);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'four_eyes'");
 }
 
 /* ---- Doctor ------------------------------------------------------------------------------------------ */

@@ -27,7 +27,7 @@ case $TASKPOOL_TEST_ENTRY in
   own_effects() { printf 'ALTER TABLE %sfx OWNER TO taskpool;\n' "$prefix"; }
   remove_roles() {
     for name in "${users[@]}"; do printf 'DROP OWNED BY %s; DROP ROLE %s;\n' "$name" "$name"; done
-    for name in producer worker operator viewer; do printf 'DROP OWNED BY %s%s; DROP ROLE %s%s;\n' "$prefix" "$name" "$prefix" "$name"; done
+    for name in producer worker requester viewer administrator approver operator; do printf 'DROP OWNED BY %s%s; DROP ROLE %s%s;\n' "$prefix" "$name" "$prefix" "$name"; done
   }
   ;;
 *)
@@ -40,7 +40,7 @@ case $TASKPOOL_TEST_ENTRY in
   own_effects() { :; }
   remove_roles() {
     printf "DROP USER IF EXISTS %s@'%%';\n" "${users[@]}"
-    for name in producer worker operator viewer; do printf 'DROP ROLE IF EXISTS %s%s;\n' "$prefix" "$name"; done
+    for name in producer worker requester viewer administrator approver operator; do printf 'DROP ROLE IF EXISTS %s%s;\n' "$prefix" "$name"; done
   }
   ;;
 esac

@@ -13,6 +13,8 @@ static const struct {
     {TP_NONE, 1, "none", 0},
     {TP_EXISTS, 2, "exists", 0},
     {TP_EXHAUSTED, 3, "exhausted", 0},
+    {TP_REQUESTED, 4, "requested", 0},
+    {TP_STALE, 5, "stale", 0},
     {TP_LOST, -1, "lost", 0},
     {TP_CONFLICT, -2, "conflict", 1},
     {TP_TIMEOUT, -3, "timeout", 1},
@@ -66,7 +68,7 @@ TEST(test_status__answers_are_positive_and_failures_negative) {
 }
 
 TEST(test_status__a_number_that_is_no_status_is_unknown) {
-    static const int wrong[] = {4, 100, -12, INT32_MIN, INT32_MAX};
+    static const int wrong[] = {6, 100, -12, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         assert_string_equal(tp_status_name((tp_status)wrong[i]), "unknown");
         assert_true(strlen(tp_status_text((tp_status)wrong[i])) > 0);

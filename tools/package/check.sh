@@ -66,11 +66,11 @@ case $kind in
     needs "$lib" libodbc2 libuuid1 libglib2.0-0 libc6
     needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6 libical3
     needs "libtaskpool-cobol$soname" "$lib " libodbc2
-    needs taskpool-console "$lib " libmicrohttpd12 libcrypt1 libjson-c5
+    needs taskpool-console "$lib " libmicrohttpd12 libgnutls30 libcrypt1 libjson-c5
     needs libtaskpool-dev "$lib " "libtaskpool-cobol$soname " unixodbc-dev
     if command -v lintian >/dev/null; then
-      lintian --fail-on error,warning,info --display-info --tag-display-limit 0 "$folder"/*.deb 2>&1 | grep -v 'root privileges' || true
-      lintian --fail-on error,warning,info --display-info "$folder"/*.deb >/dev/null 2>&1 || fail "lintian has something to say"
+      lintian --fail-on error,warning,info --display-info --tag-display-limit 0 "$folder"/*.deb >"$scratch/lintian" 2>&1 ||
+        { cat "$scratch/lintian" >&2 && fail "lintian has something to say"; }
     else
       complain "SKIPPED: lintian is not here"
       [ -z "${TASKPOOL_TEST_REQUIRE:-}" ] || bad=1
@@ -80,7 +80,15 @@ case $kind in
     needs "$lib" 'libodbc\.so\.2' 'libuuid\.so\.1' 'libglib-2\.0'
     needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so' 'libical\.so'
     needs "libtaskpool-cobol$soname" "$lib = " 'libodbc\.so\.2'
-    needs taskpool-console "$lib = " 'libmicrohttpd\.so' 'libcrypt\.so'
+    needs taskpool-console "$lib = " 'libmicrohttpd\.so' 'libgnutls\.so' 'libcrypt\.so'
+    if command -v rpmlint >/dev/null; then
+      rpmlint --config "$TP_ROOT/tools/package/rpm/rpmlint.toml" "$folder"/*.rpm >"$scratch/rpmlint" 2>&1 || true
+      grep -q 'packages and .* checked' "$scratch/rpmlint" || fail "rpmlint has looked at nothing"
+      if grep -E ': [EW]: ' "$scratch/rpmlint"; then fail "rpmlint has something to say"; fi
+    else
+      complain "SKIPPED: rpmlint is not here"
+      [ -z "${TASKPOOL_TEST_REQUIRE:-}" ] || bad=1
+    fi
     needs taskpool-devel "$lib = " "libtaskpool-cobol$soname = " unixODBC-devel
     ;;
 esac

@@ -22,8 +22,13 @@ install_others() {
   apt-get -qqy install --no-install-recommends libsqliteodbc odbcinst man-db gcc libc6-dev pkg-config systemd gnucobol bash-completion >/dev/null
   apt-get -qqy install --no-install-recommends unixodbc-dev uuid-dev libglib2.0-dev libpopt0 libjson-c5 libncursesw6 tzdata >/dev/null
   apt-get -qqy install --no-install-recommends "$(apt-cache search --names-only '^libunistring[0-9]+$' | cut -d ' ' -f 1)" \
-    "$(apt-cache search --names-only '^libmicrohttpd12(t64)?$' | cut -d ' ' -f 1)" >/dev/null
-  [ "$kind" = deb ] || apt-get -qqy install --no-install-recommends rpm >/dev/null
+    "$(apt-cache search --names-only '^libmicrohttpd12(t64)?$' | cut -d ' ' -f 1)" "$(apt-cache search --names-only '^libgnutls30(t64)?$' | cut -d ' ' -f 1)" \
+    >/dev/null
+  if [ "$kind" = rpm ]; then
+    apt-get -qqy install --no-install-recommends rpm >/dev/null
+    # Folders that its own systems have already.
+    mkdir -p /usr/lib64/cmake /usr/lib64/pkgconfig /usr/share/fish/vendor_completions.d /usr/share/zsh/site-functions /usr/share/licenses
+  fi
   odbcinst -q -d | grep -q SQLite3 || fail "there is no driver for SQLite"
 }
 
@@ -135,7 +140,6 @@ look_at_files
 remove_packages
 listing >/tmp/after
 # The users stay, as Debian does it, and man's index and the loader's cache are not ours.
-if diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE '/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|ld.so.cache|\.pwd\.lock'; then
-  fail "left after the purge"
-fi
+left=$(diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE '/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|ld.so.cache|\.pwd\.lock') || true
+[ -z "$left" ] || fail "left after the purge: $left"
 echo "packages installed, tried, removed and purged on Debian $(cat /etc/debian_version)"

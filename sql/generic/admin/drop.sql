@@ -16,4 +16,6 @@ DROP TABLE tp_pause;
 DROP TABLE tp_activity;
 DROP TABLE tp_audit;
 DROP TABLE tp_audit_head;
+DROP TABLE tp_request;
+DROP TABLE tp_request_row;
 DROP TABLE tp_meta;

@@ -37,4 +37,4 @@ ALTER TABLE tp_schedule ADD fire_at BIGINT;
 ALTER TABLE tp_schedule ADD calendar_version VARCHAR(36);
 
 -- The version of these tables. What was added hinders no library of version 2, so that the version that all must know stays 2.
-UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value IN ('3', '4', '5');
+UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value = '5';

@@ -65,4 +65,4 @@ SET SESSION lock_wait_timeout = 5;
 SET SESSION lock_wait_timeout = @tp_wait;
 
 -- The version of these tables. What was added hinders no library of version 2, so that the version that all must know stays 2.
-UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value IN ('3', '4', '5');
+UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value = '5';

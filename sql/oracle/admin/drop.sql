@@ -16,6 +16,8 @@ DROP TABLE tp_pause;
 DROP TABLE tp_activity;
 DROP TABLE tp_audit;
 DROP TABLE tp_audit_head;
+DROP TABLE tp_request;
+DROP TABLE tp_request_row;
 DROP TABLE tp_meta;
 DROP FUNCTION tp_now;
 DROP FUNCTION tp_utc;

@@ -1,4 +1,4 @@
--- Least privileges for four kinds of user, as roles to be given to real users. For another prefix replace tp_
+-- Least privileges for seven kinds of user, as roles to be given to real users. For another prefix replace tp_
 -- throughout. Run it as a user who may create roles and grant on these tables.
 -- How: sqlplus OWNER@SERVICE @grants.sql. Then for each user: GRANT tp_worker TO somebody;
 -- READ needs Oracle 12.1.0.2; before that say SELECT in its place, which also lets a producer lock rows (FOR UPDATE).
@@ -9,6 +9,9 @@ CREATE ROLE tp_producer;
 CREATE ROLE tp_worker;
 CREATE ROLE tp_operator;
 CREATE ROLE tp_viewer;
+CREATE ROLE tp_requester;
+CREATE ROLE tp_approver;
+CREATE ROLE tp_administrator;
 
 -- Producer: puts tasks in, and cannot take them out or change them. Plain SQL needs INSERT only; the library also reads ids
 -- and keys, to find out what an earlier try did.
@@ -60,7 +63,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
-GRANT SELECT, INSERT, UPDATE ON tp_meta TO tp_operator;
+GRANT SELECT ON tp_meta TO tp_operator;
+-- Asks for what needs a second person (docs/approvals.md).
+GRANT SELECT, INSERT ON tp_request TO tp_operator;
+GRANT SELECT, INSERT ON tp_request_row TO tp_operator;
 -- What operators did: nobody changes or deletes it.
 GRANT SELECT, INSERT ON tp_audit TO tp_operator;
 GRANT SELECT, UPDATE ON tp_audit_head TO tp_operator;
@@ -86,6 +92,26 @@ GRANT READ ON tp_running TO tp_viewer;
 GRANT READ ON tp_failures TO tp_viewer;
 GRANT READ ON tp_throughput TO tp_viewer;
 GRANT READ ON tp_once TO tp_viewer;
+GRANT READ ON tp_request TO tp_viewer;
+GRANT READ ON tp_request_row TO tp_viewer;
+
+-- Requester: looks at everything, and can do nothing alone: only ask, while four eyes is on, for what another person approves.
+GRANT tp_viewer TO tp_requester;
+GRANT SELECT ON tp_once TO tp_requester;
+GRANT INSERT ON tp_request TO tp_requester;
+GRANT INSERT ON tp_request_row TO tp_requester;
+GRANT INSERT ON tp_history TO tp_requester;
+GRANT INSERT ON tp_audit TO tp_requester;
+GRANT UPDATE ON tp_audit_head TO tp_requester;
+
+-- Approver: carries out what others asked for, so he may do what an operator may.
+GRANT tp_operator TO tp_approver;
+GRANT UPDATE ON tp_request TO tp_approver;
+GRANT DELETE ON tp_request_row TO tp_approver;
+
+-- Administrator: also switches settings, such as four eyes and retention, and approves that.
+GRANT tp_approver TO tp_administrator;
+GRANT INSERT, UPDATE ON tp_meta TO tp_administrator;
 
 GRANT EXECUTE ON tp_now TO tp_producer;
 -- Due at a cut-off.

@@ -38,4 +38,4 @@ SET LOCAL lock_timeout = '5s';
 ALTER TABLE tp_schedule ADD COLUMN IF NOT EXISTS calendar varchar(64), ADD COLUMN IF NOT EXISTS closed varchar(8), ADD COLUMN IF NOT EXISTS rule_at bigint, ADD COLUMN IF NOT EXISTS fire_at bigint, ADD COLUMN IF NOT EXISTS calendar_version varchar(36);
 
 -- The version of these tables. What was added hinders no library of version 2, so that the version that all must know stays 2.
-UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value IN ('3', '4', '5');
+UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value = '5';

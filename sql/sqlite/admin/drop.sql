@@ -16,4 +16,6 @@ DROP TABLE IF EXISTS tp_pause;
 DROP TABLE IF EXISTS tp_activity;
 DROP TABLE IF EXISTS tp_audit;
 DROP TABLE IF EXISTS tp_audit_head;
+DROP TABLE IF EXISTS tp_request;
+DROP TABLE IF EXISTS tp_request_row;
 DROP TABLE IF EXISTS tp_meta;

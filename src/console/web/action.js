@@ -12,6 +12,7 @@ import { t } from "./texts.js";
  * @property {string} about  what it is done to, in words
  * @property {Record<string, unknown>} body
  * @property {Record<string, unknown>} [dry]  what the dry run needs besides
+ * @property {boolean} [any]  also when it is about nothing
  * @property {HTMLElement} [fields]  further inputs
  * @property {(form: HTMLFormElement) => Record<string, unknown>} [read]  what they say, for the body
  */
@@ -23,9 +24,9 @@ export function onAction(refresh) {
   done = refresh;
 }
 
-/** A button that opens the dialog; nothing where the session may not act. @param {string} label @param {() => Action} make @param {string} [kind] */
-export function actionButton(label, make, kind = "quiet") {
-  return may() ? h(`button.${kind}`, { type: "button", onclick: () => open(make()) }, label) : null;
+/** A button that opens the dialog; nothing where the session may not act. @param {string} label @param {() => Action} make @param {string} [kind] @param {string} [role] */
+export function actionButton(label, make, kind = "quiet", role = "operator") {
+  return may(role) ? h(`button.${kind}`, { type: "button", onclick: () => open(make()) }, label) : null;
 }
 
 /** @param {Action} action */
@@ -47,7 +48,7 @@ function open(action) {
   function counted(found) {
     expect = found;
     count.textContent = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
-    go.disabled = found === 0;
+    go.disabled = found === 0 && !action.any;
   }
   function recount() {
     go.disabled = true;
@@ -72,10 +73,11 @@ function open(action) {
     problem.textContent = "";
     try {
       const said = action.read ? action.read(form) : {};
-      const { count: changed } = await act(action.pool, action.name,
+      const { count: changed, requested } = await act(action.pool, action.name,
         { ...action.body, ...said, why: /** @type {HTMLTextAreaElement} */ (why).value, dry_run: false, expect });
       dialog.close();
-      note(t(changed === 1 ? "changed_one" : "changed", { n: number(changed), action: action.title }));
+      if (requested) note(t("requested", { action: action.title }));
+      else note(t(changed === 1 ? "changed_one" : "changed", { n: number(changed), action: action.title }));
       done();
     } catch (error) {
       go.disabled = false;

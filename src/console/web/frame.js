@@ -5,7 +5,7 @@ import { foreign, timeText } from "./format.js";
 import { go, link } from "./route.js";
 import { language, LANGUAGES, setLanguage, t } from "./texts.js";
 
-const PAGES = ["overview", "tasks", "failures", "handlers", "workers", "schedules", "audit"];
+const PAGES = ["overview", "tasks", "failures", "handlers", "workers", "schedules", "audit", "approvals"];
 const THEMES = ["auto", "light", "dark"];
 
 /** Storage may be forbidden: then a choice lasts until the page is left. @param {string} name @param {string} [value] */

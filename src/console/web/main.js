@@ -6,6 +6,7 @@ import { frame, showBand } from "./frame.js";
 import { listen, lastLive, mute, onLive } from "./live.js";
 import { currentPlace, go, link } from "./route.js";
 import { onLanguage, t } from "./texts.js";
+import * as approvals from "./pages/approvals.js";
 import * as failures from "./pages/failures.js";
 import * as handlers from "./pages/handlers.js";
 import * as audit from "./pages/audit.js";
@@ -22,7 +23,7 @@ import * as workers from "./pages/workers.js";
  *   view: (data: any, place: import("./route.js").Place, again: () => void) => HTMLElement, again?: boolean}} Page
  */
 
-const PAGES = /** @type {Record<string, Page>} */ ({ overview, tasks, task, failures, handlers, workers, schedules, audit, session });
+const PAGES = /** @type {Record<string, Page>} */ ({ overview, tasks, task, failures, handlers, workers, schedules, audit, approvals, session });
 
 /** @type {{name: string, away: boolean}[]} */
 let pools = [];

@@ -1,0 +1,65 @@
+/* Approvals: what waits for a second person, and whether anything has to. */
+import { actionButton } from "../action.js";
+import { ask, currentSession, may } from "../api.js";
+import { h } from "../dom.js";
+import { foreign, number, time, visible } from "../format.js";
+import { link, taskLink } from "../route.js";
+import { table } from "../table.js";
+import { t } from "../texts.js";
+
+/** @param {import("../route.js").Place} place */
+export async function load(place) {
+  return ask(place.pool, "requests", { limit: 100, state: place.query.all ? "" : "waiting" });
+}
+
+/** The new content of an edit; what the session may not see says so. @param {any} request */
+function content(request) {
+  const parts = [["params", request.params_hidden && request.fields?.includes("params") ? "***" : request.params], ["biz_key", request.biz_key], ["dedup_key", request.dedup_key]];
+  return parts.filter(([, value]) => value).map(([name, value]) => h("div", {}, `${name} `, h("code", {}, foreign(value, 600))));
+}
+
+/** An edit names its task. @param {any} request @param {string} pool */
+function selection(request, pool) {
+  const id = request.act === "edit" && /^id=([0-9a-f-]{36})$/.exec(request.selection ?? "");
+  return id ? taskLink(pool, id[1]) : foreign(request.selection ?? "", 600);
+}
+
+/** @param {any} request @param {string} pool */
+function decisions(request, pool) {
+  if (request.state !== "waiting") return foreign(request.decided_by ?? "");
+  const own = currentSession().user?.toLowerCase() === request.asked_by.toLowerCase();
+  const about = t("about_request", { act: request.act, name: visible(request.asked_by) });
+  const button = (/** @type {string} */ name, /** @type {string} */ role) => actionButton(t(name),
+    () => ({ pool, name, title: t(name), about, body: { request: request.request }, any: true }), "quiet", role);
+  return h("div.actions", { role: "group", "aria-label": t("actions") }, own ? null : button("approve", "approver"), button("refuse", own ? "operator" : "approver"));
+}
+
+/** @param {any} data @param {string} pool */
+function setting(data, pool) {
+  const title = t(data.four_eyes ? "eyes_switch_off" : "eyes_switch_on");
+  return h("p.answer", {}, h("span", {}, data.four_eyes ? t("eyes_on", { n: number(data.retries) }) : t("eyes_off")), " ",
+    actionButton(title, () => ({ pool, name: "four-eyes", title, about: t("about_eyes"), body: { on: !data.four_eyes } }), "quiet", "administrator"));
+}
+
+/** @param {any} data @param {import("../route.js").Place} place */
+export function view(data, place) {
+  const { pool, query } = place;
+  const columns = /** @type {import("../table.js").Column<any>[]} */ ([
+    { label: t("time"), cell: (r) => time(r.created_at) },
+    { label: t("act"), cell: (r) => [foreign(r.act), r.pool ? [" ", foreign(r.pool)] : null].flat() },
+    { label: t("rows"), number: true, cell: (r) => number(r.rows) },
+    { label: t("selection"), cell: (r) => selection(r, pool) },
+    { label: t("content"), spare: true, cell: (r) => content(r) },
+    { label: t("asked_by"), cell: (r) => foreign(r.asked_by) },
+    { label: t("reason"), cell: (r) => foreign(r.why ?? "", 600) },
+    { label: t("state"), cell: (r) => foreign(r.state) },
+    { label: t("expires"), spare: true, cell: (r) => time(r.expires_at) },
+  ]);
+  if (may() || query.all) columns.push({ label: may() ? t("actions") : t("decided_by"), cell: (r) => decisions(r, pool) });
+  return h("div", {}, setting(data, pool),
+    h("p", {}, h("a.quiet", { href: link(pool, "approvals", query.all ? {} : { all: "1" }) }, t(query.all ? "waiting_only" : "all_requests"))),
+    table(t("approvals"), columns, data.requests, (r) => r.request, { hideCaption: true, empty: t("nothing_waits") }));
+}
+
+export const live = 5000;
+export const title = "approvals";

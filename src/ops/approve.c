@@ -1,0 +1,274 @@
+/* The second person's calls. An approval and what it carries out are one transaction: the request's row is
+ * taken first, so that of several approvers one does it, then each of its tasks is locked and compared, then
+ * changed. Whatever is not as it was rolls all of it back. Read next: request.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/four_eyes.h"
+#include "ops/request.h"
+
+struct approval {
+    tp_conn *conn;
+    struct tpi_texts texts;
+    tp_request request;
+    char id[TPI_UUID_SIZE], who[TPI_WHO_MAX + 1], why[TP_REASON_MAX + 1];
+    char reason[TP_REASON_MAX + 1]; /* of what is carried out */
+    size_t done;
+};
+
+/* ---- The rows ------------------------------------------------------------------------------------------ */
+
+static const struct held_pool {
+    const char *name;
+    enum tpi_statement hold; /* not of rows that never change */
+    bool tasks;
+} pools[] = {{"pending", TPI_S_request_hold_pending, true},
+             {"failed", TPI_S_request_hold_failed, true},
+             {"finished", TPI_S_request_hold_finished, true},
+             {"once", TPI_S_request_keys, false},
+             {"history", TPI_S_request_keys, false}};
+enum { POOLS = sizeof pools / sizeof pools[0] };
+
+struct keys {
+    struct tpi_texts texts;
+    const char **all;
+    size_t count;
+};
+
+static tp_status read_keys(struct approval *approval, const struct held_pool *pool, struct keys *keys) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
+    struct tpi_args args = {0};
+    void *all = NULL;
+    tpi_args_text(&args, TPI_P_id, approval->id);
+    tpi_args_text(&args, TPI_P_pool, pool->name);
+    tp_status status = tpi_store_list(&approval->conn->store, TPI_S_request_keys, &args, only, &keys->texts,
+                                      sizeof *keys->all, &all, &keys->count);
+    keys->all = all;
+    return status;
+}
+
+/* TP_STALE: one of them is gone, or not as it was when the request was written. */
+static tp_status hold(struct approval *approval, const struct held_pool *pool, const struct keys *keys) {
+    struct tpi_args args = {0};
+    tp_status status = TP_OK;
+    tpi_args_text(&args, TPI_P_id, approval->id);
+    for (size_t at = 0, some; pool->tasks && at < keys->count && status == TP_OK; at += some) {
+        int64_t rows = 0;
+        some = keys->count - at < TPI_CHUNK ? keys->count - at : TPI_CHUNK;
+        tpi_args_list(&args, keys->all + at, some);
+        status = tpi_store_change(&approval->conn->store, pool->hold, &args, &rows);
+        if (status == TP_OK && rows != (int64_t)some) status = TP_STALE;
+    }
+    return status;
+}
+
+static tp_status change(struct approval *approval, const struct held_pool *pool, const struct keys *keys) {
+    const tp_request *request = &approval->request;
+    size_t done = 0;
+    bool skips = strcmp(request->act, TPI_ACT_SKIP) == 0, purges = strcmp(request->act, TPI_ACT_PURGE) == 0;
+    if (!keys->count) return TP_OK;
+    if (strcmp(request->act, TPI_ACT_EDIT) == 0) {
+        approval->done++;
+        return tpi_edit_given(approval->conn, keys->all[0], request, request->asked_by, approval->reason);
+    }
+    tp_status status =
+        tpi_operate_given(approval->conn,
+                          purges  ? TP_ACTION_PURGE
+                          : skips ? TP_ACTION_SKIP
+                                  : TP_ACTION_RETRY,
+                          pool->name, keys->all, keys->count, request->asked_by, approval->reason, &done);
+    approval->done += done;
+    return status == TP_OK && done != keys->count ? TP_STALE : status;
+}
+
+/* All rows are locked before the first is changed, and before the audit's head is. */
+static tp_status change_all(struct approval *approval, struct keys keys[POOLS]) {
+    const tp_request *request = &approval->request;
+    size_t found = 0;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < POOLS && status == TP_OK; i++) {
+        status = read_keys(approval, &pools[i], &keys[i]);
+        if (status == TP_OK) status = hold(approval, &pools[i], &keys[i]);
+        found += keys[i].count;
+    }
+    if (status == TP_OK && found != (size_t)request->tasks) return TP_STALE;
+    if (status == TP_OK && strcmp(request->act, TPI_ACT_ERASE) == 0)
+        return tpi_erase_given(approval->conn, request->biz_key, found, request->asked_by, approval->reason,
+                               &approval->done);
+    for (size_t i = 0; i < POOLS && status == TP_OK; i++)
+        status = change(approval, &pools[i], &keys[i]);
+    return status;
+}
+
+static tp_status carry_out_rows(struct approval *approval) {
+    struct keys keys[POOLS] = {{.count = 0}};
+    tp_status status = change_all(approval, keys);
+    for (size_t i = 0; i < POOLS; i++) {
+        free(keys[i].all);
+        tpi_texts_free(&keys[i].texts);
+    }
+    return status;
+}
+
+/* ---- Carrying it out ----------------------------------------------------------------------------------- */
+
+/* A positive answer, or TP_MISUSE: it cannot be done any more. */
+static tp_status do_it(struct approval *approval) {
+    const tp_request *request = &approval->request;
+    tp_conn *conn = approval->conn;
+    if (strcmp(request->act, TPI_ACT_FOUR_EYES) == 0)
+        return tpi_four_eyes_write(conn, request->selection, request->asked_by, approval->reason);
+    if (strcmp(request->act, TPI_ACT_RETENTION) == 0)
+        return tpi_retention_write(conn, request->selection, request->asked_by);
+    return carry_out_rows(approval);
+}
+
+static tp_status carry_out(struct approval *approval) {
+    char outer[TPI_UUID_SIZE];
+    tpi_request_enter(approval->conn, approval->id, outer);
+    tp_status status = do_it(approval);
+    tpi_request_enter(approval->conn, outer, NULL);
+    return status;
+}
+
+static tp_status take(struct approval *approval) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, approval->id);
+    tpi_args_text(&args, TPI_P_who, approval->who);
+    tpi_args_text(&args, TPI_P_reason, approval->why);
+    return tpi_store_change_one(&approval->conn->store, TPI_S_request_run, &args);
+}
+
+/* TP_EXISTS: somebody else was quicker. Both positive answers roll back. */
+static tp_status approve(struct approval *approval, struct tpi_kept_error *answer) {
+    tp_conn *conn = approval->conn;
+    struct tpi_scope scope;
+    approval->done = 0;
+    tp_status status = tpi_scope_begin(conn, &scope), found = TP_OK;
+    if (status == TP_OK) status = take(approval);
+    if (status == TP_NONE) found = TP_EXISTS;
+    if (status == TP_OK) {
+        status = carry_out(approval);
+        if (status > TP_OK || status == TP_MISUSE) found = TP_STALE;
+    }
+    if (found != TP_OK) status = tpi_error(TP_CONFLICT, "not to be committed");
+    if (status == TP_OK)
+        status = tpi_request_end(conn, &approval->request, TPI_REQUEST_RUNNING, TPI_REQUEST_DONE,
+                                 approval->who, approval->why, approval->done);
+    status = tpi_scope_end(conn, &scope, status);
+    *answer = tpi_error_keep();
+    return found != TP_OK ? found : status;
+}
+
+static tp_status end(struct approval *approval, const char *state) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(approval->conn, &scope);
+    if (status == TP_OK)
+        status = tpi_request_end(approval->conn, &approval->request, TPI_REQUEST_WAITING, state,
+                                 approval->who, approval->why, 0);
+    return tpi_scope_end(approval->conn, &scope, status);
+}
+
+/* ---- What is known of it ------------------------------------------------------------------------------- */
+
+static bool is_in(const struct approval *approval, const char *state) {
+    return strcmp(approval->request.state, state) == 0;
+}
+
+/* TP_REQUESTED: it waits, and may be decided. TP_OK: this person has done so, and it became state. TP_STALE:
+ * it could not. TP_EXISTS: it was decided otherwise, or has expired. */
+static tp_status look(struct approval *approval, const char *state) {
+    const tp_request *request = &approval->request;
+    int64_t now = 0;
+    tpi_texts_clear(&approval->texts);
+    tp_status status = tpi_request_find(approval->conn, approval->id, &approval->texts, &approval->request);
+    if (status == TP_OK) status = tpi_ask_now(approval->conn, &now);
+    if (status == TP_NONE) return TP_NONE;
+    if (status != TP_OK) return status;
+    if (is_in(approval, TPI_REQUEST_WAITING)) {
+        if (request->expires_at > now) return TP_REQUESTED;
+        status = tpi_request_expire(approval->conn);
+        return status == TP_OK ? TP_EXISTS : status;
+    }
+    bool own = strcmp(request->decided_by, approval->who) == 0;
+    if (own && is_in(approval, state)) return TP_OK;
+    return own && is_in(approval, TPI_REQUEST_STALE) && strcmp(state, TPI_REQUEST_DONE) == 0 ? TP_STALE
+                                                                                             : TP_EXISTS;
+}
+
+static tp_status begin(tp_conn *conn, const char *id, const char *who, const char *why, const char *name,
+                       struct approval *approval) {
+    tp_status status = tpi_conn_ready_alone(conn, name);
+    approval->conn = conn;
+    if (status != TP_OK) return status;
+    if (!who || !*who)
+        return tpi_error(TP_MISUSE, "%s: who is required; it is recorded in the history", name);
+    tpi_utf8_copy(who, approval->who, sizeof approval->who);
+    tpi_utf8_copy(why ? why : "", approval->why, sizeof approval->why);
+    return tpi_check_uuid("the request's id", id, approval->id);
+}
+
+/* ---- The calls ----------------------------------------------------------------------------------------- */
+
+/* The reason of what is carried out: why it was asked for, and who approved it. */
+static void say_reason(struct approval *approval) {
+    char text[TP_REASON_MAX + TPI_WHO_MAX + 32];
+    const char *why = approval->request.why;
+    snprintf(text, sizeof text, "%s%sapproved by %s", why, *why ? "; " : "", approval->who);
+    tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
+}
+
+static tp_status decide(struct approval *approval) {
+    struct tpi_kept_error kept;
+    tp_status status = look(approval, TPI_REQUEST_DONE);
+    if (status != TP_REQUESTED) return status;
+    if (strcasecmp(approval->request.asked_by, approval->who) == 0)
+        return tpi_error(TP_MISUSE, "request %s is %s's own; another person has to approve it", approval->id,
+                         approval->who);
+    say_reason(approval);
+    status = approve(approval, &kept);
+    if (status == TP_EXISTS) {
+        status = look(approval, TPI_REQUEST_DONE);
+        return status == TP_REQUESTED ? tpi_error(TP_CONFLICT, "another session got in the way") : status;
+    }
+    if (status == TP_STALE) {
+        status = end(approval, TPI_REQUEST_STALE);
+        return status == TP_NONE ? look(approval, TPI_REQUEST_DONE) : status == TP_OK ? TP_STALE : status;
+    }
+    tpi_error_restore(&kept);
+    return status;
+}
+
+tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why, tp_operated *result) {
+    struct approval approval = {.done = 0};
+    tp_operated ours = TP_OPERATED_INIT;
+    const char *fault = result ? tpi_sized_fault(TPI_SIZED_operated, result) : NULL;
+    tp_status status = begin(conn, id, who, why, "tp_approve", &approval);
+    if (status == TP_OK && fault) status = tpi_error(TP_MISUSE, "%s", fault);
+    if (status == TP_OK) {
+        status = decide(&approval);
+        ours.done = approval.done ? approval.done : (size_t)approval.request.done;
+        memcpy(ours.request_id, approval.id, sizeof approval.id);
+        if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &ours, result);
+    }
+    tpi_texts_free(&approval.texts);
+    return status;
+}
+
+tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why) {
+    struct approval approval = {.done = 0};
+    tp_status status = begin(conn, id, who, why, "tp_refuse", &approval);
+    if (status == TP_OK) {
+        status = look(&approval, TPI_REQUEST_REFUSED);
+        if (status == TP_REQUESTED) status = end(&approval, TPI_REQUEST_REFUSED);
+        if (status == TP_NONE && approval.request.id) status = look(&approval, TPI_REQUEST_REFUSED);
+        if (status == TP_REQUESTED) status = tpi_error(TP_CONFLICT, "another session got in the way");
+    }
+    tpi_texts_free(&approval.texts);
+    return status;
+}

@@ -1,0 +1,509 @@
+/* What one person asks for and another approves: nothing is changed before, then exactly the rows that were
+ * meant, once, or nothing; and nobody decides alone. */
+#include <strings.h>
+
+#include "base/uuid.h"
+#include "suite.h"
+
+THEME(approvals, ONCE);
+
+enum { RETRY_MAX = 2 };
+
+static tp_status set_eyes(tp_conn *conn, int on, const char *who) {
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    eyes.on = on;
+    eyes.retry_max = RETRY_MAX;
+    return tp_four_eyes_set(conn, &eyes, who, "policy 9");
+}
+
+static void switch_on(void) {
+    must(set_eyes(pool.a, 1, "root"));
+}
+
+/* ---- Tasks and acts ------------------------------------------------------------------------------------ */
+
+static void put_settled(const char *in, const char *biz_key, char id[ID]) {
+    bool failed = strcmp(in, "failed") == 0;
+    tpi_uuid_ordered(id);
+    put_row(pool.eye, .in = in, .id = id, .state = failed ? "failed" : "done", .failures = failed ? 3 : 0,
+            .reason = "no money", .biz_key = biz_key, .settled_at = LONG_AGO);
+}
+
+static void put_failed(size_t count, char (*ids)[ID]) {
+    for (size_t i = 0; i < count; i++)
+        put_settled("failed", NULL, ids[i]);
+}
+
+static tp_status ask(tp_action action, const char *in, const char *who, tp_operated *result) {
+    tp_selection selection = selection_with(.pool = in, .why = "they said so");
+    selection.who = who;
+    return tp_operate(pool.a, action, &selection, result);
+}
+
+/* Ann asks; the id of what she asked for. */
+static const char *asked(tp_action action, const char *in, size_t count) {
+    static tp_operated result;
+    result = (tp_operated)TP_OPERATED_INIT;
+    expect(TP_REQUESTED, ask(action, in, "ann", &result));
+    expect_number(result.done, count);
+    return result.request_id;
+}
+
+static tp_status approve_by(tp_conn *conn, const char *id, const char *who) {
+    return tp_approve(conn, id, who, "seen", NULL);
+}
+
+static void approved(const char *id, size_t count) {
+    tp_operated result = TP_OPERATED_INIT;
+    must(tp_approve(pool.b, id, "bob", "seen", &result));
+    expect_number(result.done, count);
+}
+
+static const char *state_of(const char *id) {
+    return text_of("state FROM tp_request WHERE id = '%s'", id);
+}
+
+static void expect_over(const char *id, const char *state) {
+    assert_string_equal(state_of(id), state);
+    expect_number(count_of("tp_request_row"), 0);
+}
+
+static int64_t said(const char *event) {
+    return count_of("tp_history WHERE task_id IS NULL AND event = '%s'", event);
+}
+
+/* ---- Each act ------------------------------------------------------------------------------------------ */
+
+TEST(test_approvals__a_skip_waits_and_is_carried_out_as_it_was_asked) {
+    char ids[3][ID], later[1][ID];
+    put_failed(3, ids);
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "failed", 3);
+    for (int i = 0; i < 3; i++)
+        expect_row(ids[i], "failed", "failed", 3);
+    put_failed(1, later);
+    approved(id, 3);
+    for (int i = 0; i < 3; i++) {
+        expect_row(ids[i], "finished", "skipped", 3);
+        assert_string_equal(row_of(ids[i]).reason, "they said so; approved by bob");
+        expect_number(
+            count_of("tp_history WHERE task_id = '%s' AND event = 'skipped' AND who = 'ann'", ids[i]), 1);
+    }
+    expect_row(later[0], "failed", "failed", 3); /* nobody approved it */
+    expect_over(id, "done");
+    expect_number(said("asked"), 1);
+    expect_number(
+        count_of("tp_audit WHERE request_id = '%s' AND action IN ('asked', 'skipped') AND who = 'ann'", id),
+        2);
+    expect_number(count_of("tp_audit WHERE request_id = '%s' AND action = 'approved' AND who = 'bob'", id),
+                  1);
+    expect_number(count_of("tp_history WHERE event = 'approved' AND who = 'bob'"), 1);
+}
+
+TEST(test_approvals__a_retry_of_more_than_some_waits) {
+    char ids[3][ID];
+    tp_operated result = TP_OPERATED_INIT;
+    put_failed(2, ids);
+    switch_on();
+    must(ask(TP_ACTION_RETRY, "failed", "ann", &result)); /* as many as RETRY_MAX */
+    expect_number(result.done, 2);
+    put_failed(3, ids);
+    const char *id = asked(TP_ACTION_RETRY, "failed", 3);
+    expect_row(ids[2], "failed", "failed", 3);
+    approved(id, 3);
+    expect_row(ids[2], "pending", "pending", 0);
+}
+
+TEST(test_approvals__a_purge_waits_whatever_it_deletes) {
+    static const char *const pools[] = {"finished", "failed", "once", "history"};
+    char id[ID];
+    put_settled("finished", NULL, id);
+    put_settled("failed", NULL, id);
+    must(tp_once(pool.a, "a key", NULL));
+    switch_on();
+    for (size_t i = 0; i < LENGTH(pools); i++) {
+        tp_selection selection = {.size = sizeof selection, .pool = pools[i], .who = "ann"};
+        tp_operated result = TP_OPERATED_INIT;
+        int64_t before = count_of("tp_%s", pools[i]);
+        assert_true(before > 0);
+        expect(TP_REQUESTED, tp_operate(pool.a, TP_ACTION_PURGE, &selection, &result));
+        expect_number(result.done, before);
+        approved(result.request_id, (size_t)before);
+        if (i < 3) expect_number(count_of("tp_%s", pools[i]), 0);
+        expect_over(result.request_id, "done");
+    }
+    expect_number(said("eyes"), 0);                          /* went with the history */
+    expect_number(said("purged") + said("approved") > 1, 1); /* what came after it was asked stays */
+}
+
+TEST(test_approvals__an_edit_waits_and_its_content_goes_with_it) {
+    char ids[1][ID];
+    tp_edit_request edit = {.size = sizeof edit, .params = "secret", .fields = TP_EDIT_PARAMS, .retry = 1};
+    put_failed(1, ids);
+    switch_on();
+    expect(TP_REQUESTED, tp_edit(pool.a, ids[0], &edit, "ann", "typing error"));
+    expect(TP_REQUESTED, tp_edit(pool.a, ids[0], &edit, "ann", "typing error"));
+    expect_number(count_of("tp_request"), 1);
+    assert_string_equal(text_of("params FROM tp_request WHERE id = '%s'", edit.edit_id), "secret");
+    expect_row(ids[0], "failed", "failed", 3);
+    with(edit, params, "other", expect(TP_MISUSE, tp_edit(pool.a, ids[0], &given, "ann", "")));
+    approved(edit.edit_id, 1);
+    expect_row(ids[0], "pending", "pending", 0);
+    assert_string_equal(task_shown(pool.b, ids[0])->params, "secret");
+    must(tp_edit(pool.a, ids[0], &edit, "ann", "typing error"));
+    expect_over(edit.edit_id, "done");
+    expect_number(count_of("tp_request WHERE params IS NULL"), 1);
+}
+
+TEST(test_approvals__an_erasure_waits_and_keeps_no_key) {
+    char id[ID];
+    tp_erased erased = TP_ERASED_INIT;
+    put_settled("finished", "person", id);
+    put_settled("failed", "person", id);
+    must(tp_once(pool.a, "person", NULL));
+    switch_on();
+    expect(TP_REQUESTED, tp_erase(pool.a, "person", "ann", "request 17", 0, &erased));
+    expect_number(erased.finished + erased.failed, 2);
+    expect_number(count_of("tp_finished WHERE biz_key = 'person'"), 1);
+    approved(erased.request_id, 2);
+    expect_number(count_of("tp_finished") + count_of("tp_failed") + count_of("tp_once"), 0);
+    expect_over(erased.request_id, "done");
+    expect_number(count_of("tp_request WHERE biz_key IS NULL AND selection IS NULL"), 1);
+    must(tp_erase(pool.a, "person", "ann", "request 17", 0, &erased));
+    tp_erased another = TP_ERASED_INIT;
+    expect(TP_NONE, tp_erase(pool.a, "person", "ann", "request 17", 0, &another));
+}
+
+TEST(test_approvals__an_erasure_does_not_go_on_beside_new_tasks) {
+    char id[ID];
+    tp_erased first = TP_ERASED_INIT, second = TP_ERASED_INIT;
+    put_settled("finished", "person", id);
+    switch_on();
+    expect(TP_REQUESTED, tp_erase(pool.a, "person", "ann", "", 0, &first));
+    put_settled("finished", "person", id);
+    expect(TP_STALE, approve_by(pool.b, first.request_id, "bob"));
+    expect(TP_REQUESTED, tp_erase(pool.a, "person", "ann", "", 0, &second));
+    enqueue(pool.a, .biz_key = "person");
+    expect(TP_STALE, approve_by(pool.b, second.request_id, "bob"));
+    expect_number(count_of("tp_finished WHERE biz_key = 'person'"), 2);
+}
+
+TEST(test_approvals__settings_wait_and_so_does_the_end_of_four_eyes) {
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    int64_t kept = -1;
+    must(tp_retention_set(pool.a, "finished", 0, "root"));
+    switch_on();
+    must(tp_four_eyes_get(pool.b, &eyes));
+    assert_true(eyes.on && eyes.retry_max == RETRY_MAX && eyes.expire_ms == INT64_C(604800000));
+    expect(TP_REQUESTED, tp_retention_set(pool.a, "finished", 1000, "root"));
+    expect(TP_REQUESTED, tp_retention_set(pool.a, "finished", 1000, "root")); /* the same */
+    expect_number(count_of("tp_request"), 1);
+    must(tp_retention_get(pool.a, "finished", &kept));
+    expect_number(kept, 0);
+    char id[ID];
+    snprintf(id, sizeof id, "%s", text_of("id FROM tp_request"));
+    approved(id, 0);
+    must(tp_retention_get(pool.a, "finished", &kept));
+    expect_number(kept, 1000);
+    must(tp_retention_set(pool.a, "finished", 1000, "root"));
+    eyes = (tp_four_eyes)TP_FOUR_EYES_INIT;
+    expect(TP_REQUESTED, tp_four_eyes_set(pool.a, &eyes, "root", "too slow"));
+    expect(TP_REQUESTED, tp_four_eyes_set(pool.a, &eyes, "root", "too slow"));
+    approved(eyes.request_id, 0);
+    must(tp_four_eyes_get(pool.b, &eyes));
+    assert_false(eyes.on);
+    must(set_eyes(pool.a, 1, "root"));
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_finished'");
+}
+
+TEST(test_approvals__what_needs_nobody_else_goes_on) {
+    char ids[1][ID];
+    size_t deleted = 0;
+    switch_on();
+    put_failed(1, ids);
+    tp_selection selection = selection_with(.pool = "failed", .dry_run = 1);
+    tp_operated result = TP_OPERATED_INIT;
+    must(tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
+    expect_number(result.done, 1);
+    assert_string_equal(result.request_id, "");
+    const tp_task *task = put_and_claim(pool.b);
+    must(ask(TP_ACTION_RELEASE, "pending", "ann", &result));
+    expect_number(result.done, 1);
+    expect(TP_LOST, tp_complete(pool.b, task));
+    must(tp_pause(pool.a, pool.handler, "ann", ""));
+    must(tp_resume(pool.a, pool.handler, "ann"));
+    sql_run(pool.eye, "INSERT INTO tp_meta (name, value) VALUES ('keep_failed', '1000')");
+    must(tp_retention_apply(pool.a, 10, &deleted)); /* as a worker does */
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'keep_failed'");
+    expect_number(deleted, 1);
+    expect_number(count_of("tp_request"), 0);
+}
+
+/* ---- Who decides --------------------------------------------------------------------------------------- */
+
+TEST(test_approvals__nobody_approves_what_he_asked_for) {
+    char ids[1][ID];
+    put_failed(1, ids);
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "failed", 1);
+    expect(TP_MISUSE, approve_by(pool.b, id, "ann"));
+    expect_text("another person has to approve");
+    expect(TP_MISUSE, approve_by(pool.b, id, "ANN"));
+    expect(TP_MISUSE, approve_by(pool.b, id, ""));
+    expect_row(ids[0], "failed", "failed", 3);
+    expect(TP_NONE, approve_by(pool.b, ids[0], "bob"));
+    must(tp_refuse(pool.b, id, "ann", "not needed")); /* taken back */
+    expect(TP_EXISTS, approve_by(pool.b, id, "bob"));
+    expect_row(ids[0], "failed", "failed", 3);
+    expect_over(id, "refused");
+}
+
+TEST(test_approvals__a_refusal_is_final_and_is_heard_by_who_asked) {
+    char ids[1][ID];
+    tp_operated result = TP_OPERATED_INIT;
+    put_failed(1, ids);
+    switch_on();
+    expect(TP_REQUESTED, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    must(tp_refuse(pool.b, result.request_id, "bob", "no"));
+    must(tp_refuse(pool.b, result.request_id, "bob", "no")); /* asked again */
+    expect(TP_EXISTS, tp_refuse(pool.b, result.request_id, "carl", "no"));
+    expect(TP_EXISTS, approve_by(pool.b, result.request_id, "bob"));
+    expect(TP_STALE, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    expect_number(said("refused"), 1);
+    expect_row(ids[0], "failed", "failed", 3);
+}
+
+TEST(test_approvals__what_nobody_decided_in_time_is_over) {
+    char ids[1][ID];
+    tp_operated result = TP_OPERATED_INIT;
+    put_failed(1, ids);
+    switch_on();
+    expect(TP_REQUESTED, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1");
+    expect(TP_STALE, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    expect(TP_EXISTS, approve_by(pool.b, result.request_id, "bob"));
+    expect_over(result.request_id, "expired");
+    expect_row(ids[0], "failed", "failed", 3);
+    expect_number(said("expired"), 1);
+}
+
+/* ---- The same rows ------------------------------------------------------------------------------------- */
+
+TEST(test_approvals__one_row_that_changed_is_enough_to_leave_all_alone) {
+    char ids[3][ID];
+    put_failed(3, ids);
+    switch_on();
+    char id[ID];
+    snprintf(id, sizeof id, "%s", asked(TP_ACTION_SKIP, "failed", 3));
+    sql_run(pool.eye, "UPDATE tp_failed SET modified_at = modified_at + 1 WHERE id = '%s'", ids[1]);
+    expect(TP_STALE, approve_by(pool.b, id, "bob"));
+    for (int i = 0; i < 3; i++)
+        expect_row(ids[i], "failed", "failed", 3);
+    expect(TP_STALE, approve_by(pool.b, id, "bob")); /* asked again */
+    expect(TP_EXISTS, approve_by(pool.b, id, "carl"));
+    expect_over(id, "stale");
+    expect_number(said("stale"), 1);
+    expect_number(count_of("tp_history WHERE event = 'skipped'"), 0);
+}
+
+TEST(test_approvals__a_task_that_was_claimed_meanwhile_is_left_to_its_worker) {
+    const char *put = put_one();
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "pending", 1);
+    const tp_task *task = claim_this(pool.b, put);
+    expect(TP_STALE, approve_by(pool.a, id, "bob"));
+    must(tp_complete(pool.b, task));
+}
+
+TEST(test_approvals__rows_that_are_gone_or_whose_key_is_open_are_not_retried) {
+    char ids[3][ID];
+    put_failed(3, ids);
+    sql_run(pool.eye, "UPDATE tp_failed SET dedup_key = 'mine' WHERE id = '%s'", ids[0]);
+    switch_on();
+    char id[ID];
+    snprintf(id, sizeof id, "%s", asked(TP_ACTION_RETRY, "failed", 3));
+    enqueue(pool.a, .dedup_key = "mine");
+    expect(TP_STALE, approve_by(pool.b, id, "bob"));
+    snprintf(id, sizeof id, "%s", asked(TP_ACTION_SKIP, "failed", 3));
+    sql_run(pool.eye, "DELETE FROM tp_failed WHERE id = '%s'", ids[2]);
+    expect(TP_STALE, approve_by(pool.b, id, "bob"));
+    expect_row(ids[1], "failed", "failed", 3);
+}
+
+TEST(test_approvals__more_than_a_chunk_is_one_transaction) {
+    enum { MANY = 1103 };
+    char(*ids)[ID] = memory(MANY, ID);
+    put_failed(MANY, ids);
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "failed", MANY);
+    lose_call("request_end", NULL, false);
+    expect_may_retry(approve_by(pool.b, id, "bob"));
+    must(tp_conn_reopen(pool.b));
+    expect_number(count_of("tp_failed"), MANY);
+    assert_string_equal(state_of(id), "waiting");
+    approved(id, MANY);
+    expect_number(count_of("tp_finished"), MANY);
+    expect_number(count_of("tp_history WHERE event = 'skipped'"), MANY);
+}
+
+/* ---- Two at once --------------------------------------------------------------------------------------- */
+
+struct rival {
+    const char *id;
+    tp_status answer;
+    struct aside aside;
+};
+
+static void approve_first(struct tpi_link *link, void *arg) {
+    struct rival *rival = arg;
+    (void)link;
+    rival->answer = approve_by(pool.b, rival->id, "bob");
+}
+
+TEST(test_approvals__of_two_who_approve_at_once_one_carries_it_out) {
+    char ids[1][ID];
+    struct rival rival = {.answer = TP_NONE};
+    put_failed(1, ids);
+    switch_on();
+    rival.id = asked(TP_ACTION_SKIP, "failed", 1);
+    if (!pool_on_sqlite()) meet_call("request_run", approve_first, &rival);
+    if (pool_on_sqlite()) meet_call("request_find", approve_first, &rival);
+    expect(TP_EXISTS, approve_by(pool.a, rival.id, "carl"));
+    must(rival.answer);
+    expect_number(events_of(ids[0], "skipped"), 1);
+    expect_number(said("approved"), 1);
+    assert_string_equal(text_of("decided_by FROM tp_request"), "bob");
+}
+
+static tp_status approve_call(tp_conn *conn, void *arg) {
+    return approve_by(conn, arg, "bob");
+}
+
+static void start_second(struct tpi_link *link, void *arg) {
+    struct rival *rival = arg;
+    (void)link;
+    start_blocked(&rival->aside, pool.b, approve_call, (char *)(uintptr_t)rival->id);
+}
+
+TEST(test_approvals__who_comes_second_waits_and_hears_that_it_is_done) {
+    char ids[1][ID];
+    struct rival rival = {.answer = TP_NONE};
+    put_failed(1, ids);
+    switch_on();
+    rival.id = asked(TP_ACTION_SKIP, "failed", 1);
+    meet_call("request_end", start_second, &rival);
+    must(approve_by(pool.a, rival.id, "carl"));
+    expect(TP_EXISTS, aside_end(&rival.aside));
+    expect_number(events_of(ids[0], "skipped"), 1);
+}
+
+/* ---- Asked again --------------------------------------------------------------------------------------- */
+
+TEST(test_approvals__a_request_asked_again_finds_itself) {
+    char ids[1][ID];
+    tp_operated result = TP_OPERATED_INIT;
+    put_failed(1, ids);
+    switch_on();
+    lose_call("commit", "audit_add", true);
+    expect_may_retry(ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    must(tp_conn_reopen(pool.a));
+    expect(TP_REQUESTED, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    expect_number(count_of("tp_request"), 1);
+    expect_number(result.done, 1);
+    expect(TP_MISUSE, ask(TP_ACTION_RETRY, "failed", "ann", &result));
+    expect_text("is of something else");
+    expect(TP_MISUSE, ask(TP_ACTION_SKIP, "failed", "bob", &result));
+    approved(result.request_id, 1);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'four_eyes'");
+    must(ask(TP_ACTION_SKIP, "failed", "ann", &result)); /* also when it is off */
+    expect_number(result.done, 1);
+    expect_number(count_of("tp_history WHERE event = 'skipped'"), 1);
+}
+
+TEST(test_approvals__an_approval_whose_answer_was_lost_finds_itself) {
+    char ids[1][ID];
+    put_failed(1, ids);
+    switch_on();
+    const char *id = asked(TP_ACTION_SKIP, "failed", 1);
+    lose_call("commit", "audit_add", true);
+    expect_may_retry(approve_by(pool.b, id, "bob"));
+    must(tp_conn_reopen(pool.b));
+    approved(id, 1);
+    expect_number(events_of(ids[0], "skipped"), 1);
+    expect(TP_EXISTS, approve_by(pool.b, id, "carl"));
+}
+
+/* ---- What the database does by itself ------------------------------------------------------------------ */
+
+/* As a library does that knows no requests. */
+static bool note_an_old_skip(const char *word) {
+    char id[ID];
+    tpi_uuid_ordered(id);
+    return sql_try(pool.eye,
+                   "INSERT INTO tp_history (id, event, who, created_at) VALUES ('%s', '%s', 'ann', 1)", id,
+                   word);
+}
+
+TEST(test_approvals__the_database_refuses_older_libraries_while_it_is_on) {
+    static const char *const words[] = {"skipped", "purged", "edited", "erased", "kept"};
+    bool guarded = !pool_speaks("generic");
+    for (size_t i = 0; i < LENGTH(words); i++)
+        assert_true(note_an_old_skip(words[i]));
+    switch_on();
+    for (size_t i = 0; i < LENGTH(words); i++)
+        assert_int_equal(note_an_old_skip(words[i]), !guarded);
+    assert_true(note_an_old_skip("failed")); /* of a worker */
+    assert_true(note_an_old_skip("retried"));
+}
+
+TEST(test_approvals__a_setting_that_is_misspelt_is_not_taken_for_off) {
+    char ids[1][ID];
+    put_failed(1, ids);
+    sql_run(pool.eye, "INSERT INTO tp_meta (name, value) VALUES ('four_eyes', 'yes')");
+    tp_operated result = TP_OPERATED_INIT;
+    expect(TP_DB, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    expect(TP_DB, set_eyes(pool.a, 0, "ann"));
+    expect_row(ids[0], "failed", "failed", 3);
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------ */
+
+struct seen {
+    size_t count;
+    char state[16], act[16], asked_by[16], decided_by[16];
+};
+
+static void see(const tp_request *request, void *arg) {
+    struct seen *seen = arg;
+    seen->count++;
+    snprintf(seen->state, sizeof seen->state, "%s", request->state);
+    snprintf(seen->act, sizeof seen->act, "%s", request->act);
+    snprintf(seen->asked_by, sizeof seen->asked_by, "%s", request->asked_by);
+    snprintf(seen->decided_by, sizeof seen->decided_by, "%s", request->decided_by);
+}
+
+TEST(test_approvals__the_list_says_who_asked_and_who_decided) {
+    char ids[2][ID], id[ID];
+    struct seen seen = {.count = 0};
+    expect(TP_NONE, tp_request_each(pool.a, NULL, NULL, 0, see, &seen));
+    put_failed(2, ids);
+    switch_on();
+    snprintf(id, sizeof id, "%s", asked(TP_ACTION_SKIP, "failed", 2));
+    asked(TP_ACTION_PURGE, "failed", 2);
+    must(tp_request_each(pool.a, NULL, "waiting", 0, see, &seen));
+    expect_number(seen.count, 2);
+    seen.count = 0;
+    must(tp_request_each(pool.a, NULL, NULL, 1, see, &seen));
+    expect_number(seen.count, 1);
+    approved(id, 2);
+    must(tp_request_each(pool.a, id, NULL, 0, see, &seen));
+    assert_string_equal(seen.state, "done");
+    assert_string_equal(seen.act, "skip");
+    assert_string_equal(seen.asked_by, "ann");
+    assert_string_equal(seen.decided_by, "bob");
+    sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1 WHERE state = 'waiting'");
+    expect(TP_NONE, tp_request_each(pool.a, NULL, "waiting", 0, see, &seen));
+    seen.count = 0;
+    must(tp_request_each(pool.a, NULL, "expired", 0, see, &seen));
+    expect_number(seen.count, 1);
+}
