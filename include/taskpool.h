@@ -751,7 +751,7 @@ typedef enum tp_adopt_step {
     TP_ADOPT_COPY = 1,    /* one round: results into rows, then open rows into the pool */
     TP_ADOPT_COMPARE = 2, /* TP_CONFLICT: the old table and the pool differ */
     TP_ADOPT_REMOVE = 3   /* returns what no worker has begun, then drops the links; TP_CONFLICT: tasks are
-                             being   handled; ask again when they have ended */
+                             being handled; ask again when they have ended. Without links it changes nothing */
 } tp_adopt_step;
 typedef void (*tp_adopt_fn)(const char *what, int64_t in_old, int64_t in_pool, void *arg);
 TP_API TP_CHECKED tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,

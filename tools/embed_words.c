@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MAX = 80, NAME_BYTES = 32, WORD_BYTES = 1024, LINE_BYTES = 512, EXPANSIONS_MAX = 1000 };
+enum { WORDS_MAX = 120, NAME_BYTES = 32, WORD_BYTES = 1024, LINE_BYTES = 512, EXPANSIONS_MAX = 1000 };
 
 static struct word {
     char name[NAME_BYTES], text[WORD_BYTES];

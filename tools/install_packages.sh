@@ -30,7 +30,7 @@ test_packages=(
   g++ libcmocka-dev sqlite3 clang clang-tidy clang-format cppcheck valgrind shellcheck:shellcheck
   postgresql odbc-postgresql mariadb-server mariadb-client odbc-mariadb
   mandoc:mandoc zsh:zsh fish:fish man-db:man systemd:systemd-analyze
-  nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime
+  nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime jq:jq
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
   gnucobol:cobc python3-workalendar python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer

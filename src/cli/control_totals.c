@@ -9,16 +9,20 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/args.h"
 #include "common/listing.h"
 #include "totals_record.h"
 
-static struct { char *day, *zone, *handler, *amount, *expect, *report, *verify; } options;
+static struct { char *day, *zone, *handler, *amount, *expect, *command, *report, *verify; } options;
 
 static struct poptOption table[] = {
     OPTION_TEXT("day", '\0', &options.day, "DAY", "tasks that came in on this day, like 2026-11-24"),
@@ -29,6 +33,8 @@ static struct poptOption table[] = {
                 "add up this number in params, by a JSON pointer like /amount"),
     OPTION_TEXT("expect", '\0', &options.expect, "FILE|-",
                 "what must have come in: lines of HANDLER COUNT [SUM]"),
+    OPTION_TEXT("expect-command", '\0', &options.command, "COMMAND",
+                "the same from what this command of the shell prints"),
     OPTION_TEXT("report", '\0', &options.report, "FILE", "write the totals to this file, as JSON"),
     OPTION_TEXT("verify", '\0', &options.verify, "FILE",
                 "add up again what this report is of, and say what changed"),
@@ -43,7 +49,7 @@ const struct usage control_totals_usage = {
     "them against the application's own query, --verify against an earlier report.\n"
     "Exit code 12: they differ, or a task has no such number.\n",
     "  taskpool control-totals --day 2026-11-24 --time-zone Europe/Berlin --amount /amount\n"
-    "  ./query.sh | taskpool control-totals --day 2026-11-24 --amount /amount --expect -\n"
+    "  taskpool control-totals --day 2026-11-24 --amount /amount --expect-command ./query.sh\n"
     "  taskpool control-totals --day 2026-11-24 --amount /amount --report 2026-11-24.json\n"
     "  taskpool control-totals --verify 2026-11-24.json\n",
     table,
@@ -116,6 +122,7 @@ static void read_options(struct totals_of *of) {
         args_fail("--amount must be a JSON pointer, which begins with a /, like /amount");
     copy_option("--handler", options.handler, of->handler, sizeof of->handler);
     copy_option("--amount", options.amount, of->pointer, sizeof of->pointer);
+    if (options.expect && options.command) args_fail("--expect or --expect-command, not both");
     find_day(of);
 }
 
@@ -160,22 +167,64 @@ static bool expect_line(char *line, struct totals *expected) {
     return !sum || decimal_read(sum, &handler->of[FATE_CAME].sum);
 }
 
-static enum cli_exit read_expected(struct totals *expected) {
-    bool from_input = strcmp(options.expect, "-") == 0;
-    FILE *in = from_input ? stdin : fopen(options.expect, "re");
+static enum cli_exit read_lines(FILE *in, const char *name, struct totals *expected) {
     char *line = NULL;
     size_t room = 0, number = 0;
     enum cli_exit code = EXIT_DONE;
-    if (!in) return cli_fail(EXIT_IO, "%s cannot be read: %s", options.expect, strerror(errno));
     while (code == EXIT_DONE && getline(&line, &room, in) >= 0) {
         number++;
         if (!expect_line(line, expected))
-            code = cli_fail(EXIT_INPUT, "--expect, line %zu is not HANDLER COUNT%s, or names a handler again",
+            code = cli_fail(EXIT_INPUT, "%s, line %zu is not HANDLER COUNT%s, or names a handler again", name,
                             number, expected->pointer ? " SUM" : ", or has a sum without --amount");
     }
     if (code == EXIT_DONE && ferror(in))
-        code = cli_fail(EXIT_IO, "%s cannot be read: %s", options.expect, strerror(errno));
+        code = cli_fail(EXIT_IO, "%s cannot be read: %s", name, strerror(errno));
     free(line);
+    return code;
+}
+
+/* Runs it by the shell; NULL with errno. What it prints is to be read. */
+static FILE *start_command(const char *command, pid_t *child) {
+    char *const arguments[] = {"sh", "-c", (char *)command, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (!error) {
+        error = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        if (!error) error = posix_spawn(child, "/bin/sh", &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    FILE *out = error ? NULL : fdopen(ends[0], "r");
+    if (out) return out;
+    close(ends[0]);
+    if (error) errno = error;
+    return NULL;
+}
+
+/* A command that fails has not said what is expected. */
+static enum cli_exit read_command(struct totals *expected) {
+    pid_t child = 0;
+    int status = 0;
+    FILE *in = start_command(options.command, &child);
+    if (!in) return cli_fail(EXIT_IO, "--expect-command cannot be run: %s", strerror(errno));
+    enum cli_exit code = read_lines(in, "--expect-command", expected);
+    fclose(in);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (code != EXIT_DONE || status == 0) return code;
+    return cli_fail(EXIT_IO, "--expect-command %s %d; nothing was compared",
+                    WIFEXITED(status) ? "ended with exit code" : "was ended by signal",
+                    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+static enum cli_exit read_expected(struct totals *expected) {
+    if (options.command) return read_command(expected);
+    bool from_input = strcmp(options.expect, "-") == 0;
+    FILE *in = from_input ? stdin : fopen(options.expect, "re");
+    if (!in) return cli_fail(EXIT_IO, "%s cannot be read: %s", options.expect, strerror(errno));
+    enum cli_exit code = read_lines(in, from_input ? "--expect" : options.expect, expected);
     if (!from_input) fclose(in);
     return code;
 }
@@ -250,11 +299,12 @@ static enum cli_exit take_totals(void) {
     struct totals totals = {0}, expected = {0};
     read_options(&of);
     expected.pointer = of.pointer[0] ? of.pointer : NULL;
-    enum cli_exit code = options.expect ? read_expected(&expected) : EXIT_DONE;
+    const bool expects = options.expect || options.command;
+    enum cli_exit code = expects ? read_expected(&expected) : EXIT_DONE;
     if (code == EXIT_DONE) code = add_up(&of, &totals);
     if (code == EXIT_DONE) {
         show(&of, &totals);
-        if (options.expect) code = compare_expected(&expected, &totals);
+        if (expects) code = compare_expected(&expected, &totals);
         code = first_of(code, judge_unread(&totals));
         if (options.report)
             code = first_of(totals_record_write(totals_record(&of, &totals), options.report), code);
@@ -267,7 +317,8 @@ static enum cli_exit take_totals(void) {
 enum cli_exit control_totals_command(const char **args) {
     (void)args;
     if (!options.verify) return take_totals();
-    if (options.day || options.zone || options.handler || options.amount || options.expect || options.report)
+    if (options.day || options.zone || options.handler || options.amount || options.expect ||
+        options.command || options.report)
         args_fail("--verify takes all else from the report; leave the other options out");
     return verify();
 }

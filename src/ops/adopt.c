@@ -12,7 +12,7 @@
 #include "store/record.h"
 
 /* The scripts of sql/common/adopt, by the number that their names begin with. */
-enum script { INSTALL = 1, BACK, COPY, GONE, OPEN, LEFT, REMOVE, COMPARE };
+enum script { INSTALL = 1, BACK, COPY, GONE, OPEN, LEFT, REMOVE, COMPARE, ALONE_BACK = 91, ALONE_COPY };
 enum { TRIES = 10, IDS_MAX = 500 };
 
 struct adopting {
@@ -97,6 +97,14 @@ static tp_status query(struct adopting *adopting, enum script number, const stru
     return status;
 }
 
+static bool is_alone(const struct tpi_adoption *adoption) {
+    return adoption->words[TPI_ADOPT_ALONE].length != 0;
+}
+
+static enum script back_script(const struct adopting *adopting) {
+    return is_alone(&adopting->adoption) ? ALONE_BACK : BACK;
+}
+
 static void report(const struct adopting *adopting, const char *what, int64_t in_old, int64_t in_pool) {
     if (adopting->report) adopting->report(what, in_old, in_pool, adopting->arg);
 }
@@ -172,9 +180,10 @@ static tp_status copy(struct adopting *adopting) {
     int64_t withdrawn = 0, back = 0, taken = 0, rows = 0;
     int64_t batch = tpi_number(adopting->adoption.words[TPI_ADOPT_BATCH].data);
     tp_status status = withdraw(adopting, GONE, "its row was deleted", &withdrawn);
-    if (status == TP_OK) status = move(adopting, BACK, &back);
+    if (status == TP_OK) status = move(adopting, back_script(adopting), &back);
+    const enum script take = is_alone(&adopting->adoption) ? ALONE_COPY : COPY;
     do {
-        if (status == TP_OK) status = move(adopting, COPY, &rows);
+        if (status == TP_OK) status = move(adopting, take, &rows);
         if (status == TP_OK) taken += rows;
     } while (status == TP_OK && rows == batch);
     if (status != TP_OK) return status;
@@ -204,12 +213,22 @@ static tp_status compare(struct adopting *adopting) {
     return tpi_error(TP_CONFLICT, "the old table and the pool differ");
 }
 
+/* Whether the step that found no links is asked again after it has removed them. */
+static bool are_removed(struct adopting *adopting, tp_status status) {
+    bool missing = status < TP_OK && adopting->conn->store.link.diag.class == TPI_CLASS_NO_TABLE;
+    return missing && tp_schema_check(adopting->conn) == TP_OK;
+}
+
 static tp_status remove_links(struct adopting *adopting) {
     static const struct tpi_column only[] = {{TPI_READ_NUMBER, 0, sizeof(int64_t)}, TPI_COLUMN_END};
     int64_t returned = 0, rows = 0, left = 0;
     size_t count = 0;
     tp_status status = withdraw(adopting, OPEN, "returned to the old table", &returned);
-    if (status == TP_OK) status = move(adopting, BACK, &rows);
+    if (are_removed(adopting, status)) {
+        report(adopting, "returned", 0, 0);
+        return TP_OK;
+    }
+    if (status == TP_OK) status = move(adopting, back_script(adopting), &rows);
     if (status == TP_OK) status = query(adopting, LEFT, only, &left, sizeof left, 1, &count);
     if (status == TP_OK && left)
         return tpi_error(TP_CONFLICT, "%" PRId64 " tasks of the old table are being handled; ask again",
@@ -257,6 +276,12 @@ static tp_status print_script(const struct tpi_adoption *adoption, const char *p
     return failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
 }
 
+/* Of a table that is shared with old consumers, and of one that is not. */
+static bool is_used(const struct tpi_adoption *adoption, enum script number) {
+    bool shared = number == BACK || number == COPY, alone = number >= ALONE_BACK;
+    return is_alone(adoption) ? !shared : !alone;
+}
+
 tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, void *arg) {
     struct tpi_adoption adoption = {0};
     if (!env || !mapping || !write) return tpi_error(TP_MISUSE, "tp_adopt_print: an argument is NULL");
@@ -265,7 +290,8 @@ tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, voi
         return tpi_error(TP_MISUSE, "which dialect? say Dialect= in the connection string, or connect first");
     tp_status status = tpi_adopt_read(mapping, dialect, &adoption);
     for (const struct tpi_script *script = dialect->adopt; status == TP_OK && script->file; script++)
-        status = print_script(&adoption, env->prefix, script, write, arg);
+        if (is_used(&adoption, (enum script)script->version))
+            status = print_script(&adoption, env->prefix, script, write, arg);
     tpi_adopt_free(&adoption);
     return status;
 }

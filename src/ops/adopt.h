@@ -1,6 +1,6 @@
-/* Adoption of an old task table: its mapping, read and checked (adopt_read.c), and the scripts of
- * sql/common/adopt written out for it (adopt_render.c). What the mapping gives gets into SQL as checked and
- * quoted names and as quoted values only. Read next: adopt.c. */
+/* Adoption of an old task table: its mapping, read and checked (adopt_lines.c, adopt_read.c), and the scripts
+ * of sql/common/adopt written out for it (adopt_render.c). What the mapping gives gets into SQL as checked
+ * and quoted names and as quoted values only. Read next: adopt.c. */
 #ifndef TPI_OPS_ADOPT_H
 #define TPI_OPS_ADOPT_H
 
@@ -26,6 +26,13 @@ enum { TPI_ADOPT_KEYS_MAX = 8, TPI_ADOPT_BATCH_MAX = 10000 };
     X(TPI_ADOPT_BIZ_KEY, "biz_key")                                                                          \
     X(TPI_ADOPT_PARAMS, "params")                                                                            \
     X(TPI_ADOPT_FAILURES, "failures")                                                                        \
+    X(TPI_ADOPT_ALONE, "alone")                                                                              \
+    X(TPI_ADOPT_HISTORY, "history")                                                                          \
+    X(TPI_ADOPT_COLUMNS, "columns")                                                                          \
+    X(TPI_ADOPT_REASON, "reason")                                                                            \
+    X(TPI_ADOPT_COUNTED, "counted")                                                                          \
+    X(TPI_ADOPT_SHARD, "shard")                                                                              \
+    X(TPI_ADOPT_DUE, "due")                                                                                  \
     X(TPI_ADOPT_BATCH, "batch")
 
 enum tpi_adopt_word {

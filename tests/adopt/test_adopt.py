@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """test_adopt.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES: old task tables of four designs (docs/origins.md, A to D) as producers, with old
-workers and a worker of the library beside each other, some killed; each row's effect is there exactly once. Skipped where
+workers and a worker of the library beside each other, some killed; each row's effect is there exactly once. Then E, whose old workers are stopped. Skipped where
 /usr/bin/python3 has no pyodbc."""
 import os
 import subprocess
@@ -14,6 +14,9 @@ PYTHON, ROWS = "/usr/bin/python3", 20
 SELF = os.path.abspath(__file__)
 ORACLE = "Dialect=oracle" in BASE or os.environ.get("TASKPOOL_TEST_ENTRY") == "oracle"
 OLD = PREFIX + "old_"
+MARIADB = any(name in BASE for name in ("MariaDB", "MySQL"))
+TIME = "DATE" if ORACLE else "DATETIME" if MARIADB else "TIMESTAMP"
+FAR = "'2037-01-02 03:04:05'" if MARIADB or not ORACLE else "TO_DATE('2037-01-02 03:04:05', 'YYYY-MM-DD HH24:MI:SS')"
 
 
 def table(name):
@@ -172,6 +175,13 @@ def test_mapping():
     check("and not run", adopt(design, "--copy")[0] in (5, 6), "the links are there")
 
 
+def test_examples():
+    folder = os.path.join(os.path.dirname(SELF), "..", "..", "examples", "adopt")
+    for name in ("points.adopt", "mail.adopt"):
+        code, out, err = run("adopt", os.path.join(folder, name))
+        check(f"examples/adopt/{name}", code == 0 and "CREATE TABLE" in out, err)
+
+
 def fill(connection):
     for number, design in enumerate(DESIGNS):
         for i in range(ROWS):
@@ -317,6 +327,81 @@ def test_compare_sees(connection):
     check("all is well again", adopt(design, "--compare")[0] == 0)
 
 
+E_COLUMNS = ["task_id", "task_handler", "load_balance_num", "task_params", "retry_count", "retry_reason"]
+
+
+def design_e():
+    """Rows that no old consumer takes any more: success deletes the row, the last failure moves it."""
+    return Design("e", f"task_id VARCHAR(36) PRIMARY KEY, due_date {TIME} NULL, task_handler VARCHAR(40), load_balance_num INTEGER, "
+                  "task_params VARCHAR(40), retry_count INTEGER, retry_reason VARCHAR(512)", ["task_id"],
+                  {"alone": "yes", "handler": "task_handler", "only": "task_handler = 'points'", "params": "task_params", "done": "delete",
+                   "failed": "delete", "history": table("fails"), "columns": ", ".join(E_COLUMNS), "failures": "retry_count",
+                   "reason": "retry_reason", "shard": "load_balance_num", "due": "due_date"}, None, "", "", "", "")
+
+
+def put_e(connection, design, number, data, handler="points", due="NULL"):
+    attempt(connection, [(f"INSERT INTO {design.table} (task_id, due_date, task_handler, load_balance_num, task_params, retry_count) "
+                          f"VALUES ('{number:032x}', {due}, '{handler}', 3, '{data}', 0)",)])
+
+
+def rows_of(connection, name, where="1 = 1"):
+    return attempt(connection, [(f"SELECT {', '.join(E_COLUMNS)} FROM {table(name)} WHERE {where} ORDER BY task_id",)])
+
+
+def test_alone(connection):
+    design = design_e()
+    attempt(connection, [(f"CREATE TABLE {table('fails')} AS SELECT {', '.join(E_COLUMNS)} FROM {design.table} WHERE 1 = 0",)])
+    for changes, word in (({"state": "status"}, "no mark"), ({"done": "0"}, "delete"), ({"columns": ""}, "columns"), ({"alone": ""}, "history"),
+                          ({"alone": "", "history": "", "columns": "", "reason": ""}, "alone = yes says")):
+        write(design, **changes)
+        code, _, err = adopt(design)
+        check(f"alone with {changes}", code == 3 and word in err, f"{code} {err}")
+    write(design, batch=7)
+    code, out, err = adopt(design)
+    check("its SQL is shown", code == 0 and "DELETE" in out and "[" not in out and "link_stage = 'retried'" not in out, out + err)
+    check("apply e", adopt(design, "--apply")[0] == 0)
+    before = len(listed("--pool", "pending"))
+    for i in range(ROWS):
+        put_e(connection, design, i, "0" if i == 7 else "bad" if i == 11 else str(9000 + i))
+    put_e(connection, design, 500, "9500", due="CURRENT_TIMESTAMP")
+    attempt(connection, [(f"UPDATE {design.table} SET due_date = {FAR} WHERE task_id = '{500:032x}'",)])
+    put_e(connection, design, 600, "9600", handler="other")
+    killed = start("adopt", design.name, "--copy")
+    killed.kill()
+    killed.communicate()
+    copying = [start("adopt", design.name, "--copy") for _ in range(2)]
+    for process in copying:
+        check("copy e", end(process)[0] == 0)
+    adopt(design, "--copy")
+    check("each row is one task", len(listed("--pool", "pending")) == before + ROWS + 1)
+    late = tasks_of("9500")
+    check("its time and its number", len(late) == 1 and late[0]["due_at"] == 2114478245000 and late[0].get("shard") == 3, late)
+    worker = start_worker()
+    limit = time.monotonic() + LIMIT_S
+    mine = {str(9000 + i) for i in range(ROWS)} | {"0", "bad"}
+    while any(task["params"] in mine for task in listed("--pool", "pending")) and time.monotonic() < limit:
+        time.sleep(0.05)
+    worker.terminate()
+    worker.wait()
+    for _ in range(2):
+        check("back e", adopt(design, "--copy")[0] == 0)
+    left = [row[3] for row in rows_of(connection, "e")]
+    check("rows that are done are gone, others stay", left == ["9500", "9600"], left)
+    moved = rows_of(connection, "fails")
+    check("the failed one is in the history once", len(moved) == 1 and moved[0][3] == "bad" and moved[0][4] == 1 and moved[0][5], moved)
+    paid = [number for number in effects(connection) if number >= 9000]
+    check("each effect is there once", paid == [9000 + i for i in range(ROWS) if i not in (7, 11)], paid)
+    code, out, err = adopt(design, "--compare")
+    check("compare e", code == 0 and "differs" not in out, out + err)
+    run("retry", "--id", tasks_of("bad")[-1]["id"])
+    run("skip", "--id", tasks_of("bad")[-1]["id"], "--why", "by hand")
+    adopt(design, "--copy")
+    check("a failed task that was retried and skipped", adopt(design, "--compare")[0] == 0, adopt(design, "--compare")[1])
+    code, out, err = adopt(design, "--remove")
+    check("remove e", code == 0 and "returned 1" in out, out + err)
+    check("its row is left", [row[3] for row in rows_of(connection, "e")] == ["9500", "9600"])
+
+
 def test_late_commit(connection):
     """A row with a lower key that is committed after higher ones were copied."""
     other = connect()
@@ -346,6 +431,7 @@ def test():
         attempt(connection, [(f"CREATE TABLE {design.table} ({design.columns})",)])
     attempt(connection, [(f"CREATE TABLE {table('effects')} (num INTEGER)",)])
     test_mapping()
+    test_examples()
     for design in DESIGNS:
         write(design, batch=7)
         for _ in range(2):
@@ -360,6 +446,9 @@ def test():
     test_rows_that_come_again(connection)
     test_remove(connection)
     test_compare_sees(connection)
+    attempt(connection, [(f"CREATE TABLE {design_e().table} ({design_e().columns})",)])
+    test_alone(connection)
+    attempt(connection, [(f"DROP TABLE {table('fails')}",), (f"DROP TABLE {design_e().table}",)])
     if not SQLITE:
         test_late_commit(connection)
     for design in DESIGNS:

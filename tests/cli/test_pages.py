@@ -23,18 +23,21 @@ ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 LIMIT_S = 300  # for what hangs
 failed = passed = 0
 
-COMMAND = re.compile(r"(?:[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|build/|taskpool\b(?!:)|taskpool-|PATH=|"
+COMMAND = re.compile(r"(?:\$ |[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|build/|taskpool\b(?!:)|taskpool-|PATH=|"
                      r"(?:c\+\+|cc|clang-format|cmake|cobc|cp|ctest|export|install|journalctl|kill|payroll|printf|sudo|systemctl) )")
 SQL = re.compile("INSERT INTO|SELECT")
 OUTPUT = re.compile("HANDLER  WHAT")
-# A connection string, a unit's lines, messages of the program, COBOL, C++.
-OTHER = re.compile(r"Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|PERFORM)\b|taskpool::|tp_conn \*")
+# A connection string, lines of a unit and of a crontab, what is hashed, messages of the program, COBOL, C++.
+OTHER = re.compile(r"OPTIONS=|\d+ \d+ \* \* \*|taskpool audit \d|Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|PERFORM)\b|taskpool::|tp_conn \*")
 FENCED = {"c", "csv", "sql"}  # run elsewhere
 DRAWN = {"docs/lifecycle.md", "docs/worker.md"}
 
 # What a page takes for granted.
 BEFORE = {
-    "docs/console.md": "mkdir -p etc; for i in pay mail; do (umask 077; echo \"$TASKPOOL_DSN\" >etc/$i.dsn); done",
+    "docs/audit.md": "taskpool enqueue pay; taskpool skip --handler pay --why test",
+    "docs/console.md": "mkdir -p etc; for i in pay mail pay-viewer; do (umask 077; echo \"$TASKPOOL_DSN\" >etc/$i.dsn); done\n"
+                       "(umask 077; openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=tasks.example.org -keyout etc/console.key "
+                       "-out etc/console.crt 2>/dev/null)",
     "docs/cobol.md": "cp examples/cobol/PAYRUN.cob .",
     "docs/cpp.md": "cp examples/once.cpp .",
     "docs/control-totals.md": r"""
@@ -44,7 +47,9 @@ printf '#!/bin/sh\nexit $([ "$TASKPOOL_BIZ_KEY" = d ] && echo 1 || echo 0)\n' >p
 chmod +x pay.sh; taskpool work --handler pay=./pay.sh --retry none --drain || [ $? = 8 ]
 taskpool enqueue pay '{"amount":0.25}'
 for i in pending finished failed; do sqlite3 pool.db "UPDATE tp_$i SET created_at = 1763982000000 + 31536000000"; done
-printf '#!/bin/sh\necho pay 5 17.05\n' >query.sh; chmod +x query.sh""",
+printf '#!/bin/sh\necho pay 5 17.05\n' >query.sh; chmod +x query.sh
+sqlite3 shop.db "CREATE TABLE payments AS SELECT 'pay' AS handler, value AS cents FROM json_each('[1000, 255, 125, 300, 25]')"
+""",
     "docs/schedules.md": "",
     "docs/services.md": r"""
 mkdir -p etc; echo "$TASKPOOL_DSN" >shop.dsn
@@ -58,10 +63,10 @@ sudo() { "$@"; }
 ldconfig() { :; }
 journalctl() { cat journal; }
 console() {
-  coproc { exec taskpool-console --listen 127.0.0.1:0 "$@" 2>&1; }
+  coproc { exec taskpool-console "$@" --listen 127.0.0.1:0 2>&1; }
   local line pid=$COPROC_PID code=0
   IFS= read -r line <&"${COPROC[0]}"
-  [[ $line == *http://127.0.0.1:* ]]
+  [[ $line == *http*://127.0.0.1:* ]]
   kill "$pid"
   wait "$pid" || code=$?
   [ "$code" = 0 ]
@@ -192,7 +197,8 @@ def run_page(path, prefix, used):
         if kind in FENCED or kind == "" and path in DRAWN or kind is None and OTHER.match(first):
             continue
         if kind == "" and path == "docs/adopting.md":
-            check(f"{path}:{number}", "\n".join(lines) in read("examples/adopt/points.adopt"), "not that of examples/adopt")
+            said = "".join(read(name) for name in glob.glob(f"{ROOT}/examples/adopt/*.adopt"))
+            check(f"{path}:{number}", "\n".join(lines) in said, "not that of examples/adopt")
             continue
         if place is None:
             place = Place(prefix)

@@ -50,6 +50,12 @@ expect "a handler that is missing" 12 'pay' 'bonus, came: expected 1 tasks, sum 
 : >expected
 run control-totals --day "$day" --amount /amount --expect expected
 expect "a query that says nothing" 12 'pay' '2 totals differ'
+run control-totals --day "$day" --amount /amount --expect-command 'echo pay 5 17.05; echo refund 1 99999999999999.99'
+expect "a command that agrees" 0 'pay +came'
+run control-totals --day "$day" --amount /amount --expect-command 'echo pay 5 17.05'
+expect "a command that does not" 12 'pay' 'refund, came: expected 0 tasks'
+run control-totals --day "$day" --amount /amount --expect-command 'echo pay 5 17.05; echo refund 1 99999999999999.99; exit 3'
+expect "a command that fails" 74 '' 'exit code 3; nothing was compared'
 printf 'pay five\n' >expected
 run control-totals --day "$day" --amount /amount --expect expected
 expect "a line that is none" 3 '' 'line 1 is not HANDLER COUNT SUM'

@@ -28,6 +28,7 @@ static void test_memory__whatever_fails_is_said_and_can_be_asked_again(void **st
 
 static bool is_possible(const struct operation *operation) {
     if (operation_is(operation, TRAIT_SQLITE) && !pool_on_sqlite()) return false;
+    if (operation_is(operation, TRAIT_OWN_IDS) && pool_on_generic()) return false;
     /* The whole script would put Oracle's own functions in the place of the stand-in's. */
     if (operation_is(operation, TRAIT_NO_TABLES) && prepared()) return false;
     return !operation->plan || pool_plan_possible(operation->plan);

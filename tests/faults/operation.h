@@ -85,6 +85,7 @@ enum trait {
     TRAIT_ALSO_HOLD = 1 << 11,  /* once more by plan hold */
     /* What cannot be judged. */
     TRAIT_PIECEMEAL = 1 << 12, /* what a failure left may be half of the work */
+    TRAIT_OWN_IDS = 1 << 16,   /* the dialect must make ids: generic is left out */
     TRAIT_NO_TABLES = 1 << 13  /* tables are missing before it has answered: nothing can be compared */
 };
 
@@ -139,6 +140,7 @@ struct group {
     X(borrow)                                                                                                \
     X(look)                                                                                                  \
     X(operators)                                                                                             \
+    X(adopt)                                                                                                 \
     X(changes)                                                                                               \
     X(approvals)                                                                                             \
     X(schedules)                                                                                             \

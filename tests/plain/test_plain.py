@@ -1,17 +1,19 @@
 #!/usr/bin/env -S python3 -B
 """test_plain.py PATH_TO_TASKPOOL PATH_TO_EXAMPLES DIALECT LANGUAGE [TASKS [KILLS]]: workers that run the statements of examples/sql,
 in that language, beside a worker of the library, on the pool of TASKPOOL_DSN. Some are killed at random; each task's effect is there
-exactly once. Skipped, with a word, where what the language needs is not there."""
+exactly once, also where commits get no answer. Skipped, with a word, where what the language needs is not there."""
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
-from_cli = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")
-sys.path.insert(0, from_cli)
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", "..", "tools", "soak")]
+import proxy as network  # noqa: E402
 from languages import LANGUAGES, PYTHON, Python  # noqa: E402
 from pool import DSN, LIMIT_S, PREFIX, check, environment, listed, main, run, until  # noqa: E402
 
@@ -79,6 +81,34 @@ def crowd():
     check("taskpool check", code == 0, out + err)
 
 
+def lost_commits():
+    """Alone behind a proxy, which takes the answers of commits that are done away, and commits that are then not done."""
+    server = re.search(r"Port=(\d+)", DSN)
+    if not server:
+        return  # SQLite is in the process
+    through = network.Proxy("127.0.0.1", int(server.group(1)))
+    dsn = re.sub(r"(Server|Port)=[^;]*", lambda key: f"{key[1]}={'127.0.0.1' if key[1] == 'Server' else through.port}", DSN)
+    behind = LANGUAGES[LANGUAGE](DIALECT, dsn, PREFIX)
+    before = {task["id"] for task in listed("--pool", "finished")}
+    enqueue(12)
+    shots = [network.ANSWER_LOST, network.NOT_SENT] * 3
+    through.aim(rb"^\s*commit", shots)
+    for _ in range(40):  # a worker may end when its database is lost; whoever runs it starts it again
+        process = subprocess.Popen([*behind.command, "points", "--lease-ms", "1500", "--limit", "2", "--drain"], stdout=subprocess.DEVNULL,
+                                   env=environment({**behind.environment, "TASKPOOL_DSN": dsn}))
+        process.wait(timeout=LIMIT_S)
+        if not listed("--pool", "pending"):
+            break
+        time.sleep(0.2)
+    hits = through.hits(len(shots), 0)
+    through.close()
+    print(f"{hits} commits lost")
+    check("commits were lost, in both ways", hits > 1, hits)
+    ids = {task["id"] for task in listed("--pool", "finished")} - before
+    check("all are done, though commits were lost", len(ids) == 12 and not listed("--pool", "pending"), len(ids))
+    check("each of their effects is there once", effects(ids) == sorted(ids), f"{len(effects(ids))} effects of {len(ids)} tasks")
+
+
 def failures():
     """One that no retry can mend, one that is tried again."""
     for number, tries in enumerate(("1", "0")):
@@ -98,6 +128,7 @@ def test():
     library.terminate()
     library.wait()
     crowd()
+    lost_commits()
     failures()
 
 
