@@ -68,7 +68,9 @@ static void fresh_at_cut_off(struct work *work) {
     calendar.weekdays = "SUN-SAT";
     tp_status status = tp_calendar_set(pool.b, &calendar, NULL);
     if (status != TP_EXISTS) must(status);
-    work_fresh(work)->cut_off_calendar = "cut-offs";
+    tp_new_task *task = work_fresh(work);
+    task->due_at = task->delay_ms = 0;
+    task->cut_off_calendar = "cut-offs";
 }
 
 /* ---- The ledger ---------------------------------------------------------------------------------------- */
