@@ -12,7 +12,7 @@ struct schedule_options {
     char *rule, *after, *count, *who, *why;
 };
 
-tp_closed schedule_closed(const struct schedule_options *options);
+tp_closed schedule_closed(const struct schedule_options *given);
 /* taskpool schedule next [NAME]; name may be NULL. */
 enum cli_exit schedule_next(const struct schedule_options *options, const char *name);
 
