@@ -285,9 +285,12 @@ typedef struct tp_new_task {
                            * library makes one, before it asks the database */
     char existing_id[TP_ID_SIZE]; /* set by the library: with TP_EXISTS the task that is there, else "" */
     uint64_t content;             /* set by the library with the id: a hash of what was asked for */
+    const char *cut_off_calendar; /* due at the next cut-off of this calendar, by the database's clock, with
+                                   * neither delay_ms nor due_at */
+    int64_t cut_off_lead_ms;      /* or so long before it, at once when that has passed */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0 }
+    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL, 0 }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
  * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
@@ -883,6 +886,80 @@ TP_API TP_CHECKED tp_status tp_audit_check(tp_conn *conn, const char *anchor, tp
  * too; a server that cannot be reached is TP_DISCONNECTED. */
 TP_API TP_CHECKED tp_status tp_doctor(tp_env *env, tp_finding_fn see, void *arg, int *bad);
 
+/* ---- Calendars --------------------------------------------------------------------------------------- */
+
+#define TP_DATE_SIZE         11    /* "2026-12-24", and its NUL */
+#define TP_CALENDAR_DAYS_MAX 10000 /* special days of one calendar */
+
+typedef enum tp_day_kind {
+    TP_DAY_CLOSED = 0,
+    TP_DAY_HALF = 1, /* open until a cut-off of its own, if its weekday is */
+    TP_DAY_OPEN = 2
+} tp_day_kind;
+
+/* A day that is not as its weekday says. Start from TP_CALENDAR_DAY_INIT. */
+typedef struct tp_calendar_day {
+    size_t size;
+    const char *date; /* "2026-12-24" */
+    const char
+        *cut_off;     /* "12:00"; "24:00" is the day's end. NULL: as on a whole day; a half day needs one */
+    const char *name; /* for people, at most TP_KEY_MAX bytes; may be NULL */
+    tp_day_kind kind;
+    int32_t reserved; /* 0 */
+} tp_calendar_day;
+#define TP_CALENDAR_DAY_INIT                                                                                 \
+    { sizeof(tp_calendar_day), NULL, NULL, NULL, TP_DAY_CLOSED, 0 }
+
+/* Which days are business days, and until when they are open. Start from TP_CALENDAR_INIT. What is not one of
+ * first_date to last_date is not known: nothing is worked out from it (docs/calendars.md). */
+typedef struct tp_calendar {
+    size_t size;
+    const char *name;            /* letters, digits and . _ : -, at most TP_HANDLER_MAX */
+    const char *time_zone;       /* of its days and cut-offs, a name in the system's tz database; NULL: UTC */
+    const char *weekdays;        /* those that are open: "SUN-THU", "MON,WED-FRI", "NONE"; NULL: "MON-FRI" */
+    const char *cut_off;         /* of a whole day; NULL: "24:00" */
+    const char *first_date;      /* NULL: the first of January of the first special day's year; without */
+    const char *last_date;       /* any 1970-01-01. NULL: the last of December likewise, or 9999-12-31 */
+    const tp_calendar_day *days; /* of the same size, each date once */
+    size_t day_count;
+    /* From here on set by the library. */
+    int64_t changed_at;
+    const char *changed_by;
+} tp_calendar;
+#define TP_CALENDAR_INIT                                                                                     \
+    { sizeof(tp_calendar), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL }
+
+/* Stores the calendar in place of the one of its name, whole, in one transaction. TP_EXISTS: the one that is
+ * there is the same; nothing was written. who may be NULL. Schedules that go by it plan anew what has not
+ * fired. */
+TP_API TP_CHECKED tp_status tp_calendar_set(tp_conn *conn, const tp_calendar *calendar, const char *who);
+/* TP_NONE: no such calendar. TP_MISUSE: a schedule goes by it; the text names one. */
+TP_API TP_CHECKED tp_status tp_calendar_remove(tp_conn *conn, const char *name);
+typedef void (*tp_calendar_fn)(const tp_calendar *calendar, void *arg);
+/* All calendars by name, each with its days by date; name: that one only. see must not use conn. TP_NONE:
+ * there is none. */
+TP_API TP_CHECKED tp_status tp_calendar_each(tp_conn *conn, const char *name, tp_calendar_fn see, void *arg);
+
+/* One day of a calendar. Start from TP_BUSINESS_DAY_INIT. */
+typedef struct tp_business_day_info {
+    size_t size;
+    char date[16];
+    tp_day_kind kind;
+    int32_t reserved;
+    int64_t begins_at;  /* when the day begins in the calendar's zone */
+    int64_t cut_off_at; /* 0: it is closed */
+} tp_business_day_info;
+#define TP_BUSINESS_DAY_INIT                                                                                 \
+    { sizeof(tp_business_day_info), {0}, TP_DAY_CLOSED, 0, 0, 0 }
+/* n 0: this day; TP_NONE: it is closed. n above 0: the n-th business day after it; below 0: before it. date
+ * NULL: today, by the database's clock and the calendar's zone. day (may be NULL) gets it. TP_MISUSE: there
+ * is no such calendar, or it does not know the days; the text says which. */
+TP_API TP_CHECKED tp_status tp_business_day(tp_conn *conn, const char *calendar, const char *date, int32_t n,
+                                            tp_business_day_info *day);
+/* The first cut-off after a time; after_ms 0: after now, by the database's clock. TP_MISUSE: as above. */
+TP_API TP_CHECKED tp_status tp_next_cut_off(tp_conn *conn, const char *calendar, int64_t after_ms,
+                                            int64_t *cut_off_at);
+
 /* ---- Schedules --------------------------------------------------------------------------------------- */
 
 /* What happens to planned times that passed while nothing fired. The task of several stands for the latest.
@@ -892,6 +969,13 @@ typedef enum tp_missed {
     TP_MISSED_SKIP = 1, /* none for what is older than a minute; the next is in the future */
     TP_MISSED_ALL = 2   /* one for each, at most missed_max: the latest */
 } tp_missed;
+
+/* What becomes of a planned time on a day on which the schedule's calendar is closed. */
+typedef enum tp_closed {
+    TP_CLOSED_SKIP = 0,   /* it is left out */
+    TP_CLOSED_BEFORE = 1, /* it fires on the business day before, at the same time of day */
+    TP_CLOSED_AFTER = 2   /* on the business day after */
+} tp_closed;
 
 /* Start from TP_SCHEDULE_INIT. rule is one of
  *   "0-59/5 8-17 * * 1-5"   Unix cron: minute hour day month weekday
@@ -918,9 +1002,16 @@ typedef struct tp_schedule {
     int64_t next_at;       /* the next planned time; 0: none, or (after ...) the last task is open */
     int64_t last_at;       /* the last planned time that fired; 0: none */
     const char *last_task; /* its task's id */
+    /* Given by the caller again. */
+    const char *calendar; /* decides which days are closed, in the schedule's zone; NULL: none is */
+    tp_closed closed;     /* every and after: TP_CLOSED_SKIP only */
+    int32_t reserved;     /* 0 */
 } tp_schedule;
 #define TP_SCHEDULE_INIT                                                                                     \
-    { sizeof(tp_schedule), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, TP_MISSED_ONCE, 0, 0, 0, 0, 0, NULL }
+    {                                                                                                        \
+        sizeof(tp_schedule), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, TP_MISSED_ONCE, 0, 0, 0, 0, 0,     \
+            NULL, NULL, TP_CLOSED_SKIP, 0                                                                    \
+    }
 
 /* The first planned time is the first after now. TP_EXISTS: a schedule of this name is there; nothing was
  * changed. */
@@ -936,6 +1027,11 @@ TP_API TP_CHECKED tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, 
  * never again. TP_MISUSE: the rule or the time zone cannot be read, the text says where. */
 TP_API TP_CHECKED tp_status tp_schedule_next(const char *rule, const char *time_zone, int64_t after_ms,
                                              int64_t *next_ms);
+/* The same of a schedule that need not be in the pool, whose calendar is: the first time after after_ms at
+ * which it fires. Reads name (for texts), rule, time_zone, calendar and closed. TP_MISUSE also: the calendar
+ * is not there, or does not know the days. */
+TP_API TP_CHECKED tp_status tp_schedule_planned(tp_conn *conn, const tp_schedule *schedule, int64_t after_ms,
+                                                int64_t *next_ms);
 /* Fires what is due; due_at of a task is its planned time. Each planned time fires once, however many
  * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
  * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
@@ -1138,6 +1234,26 @@ typedef struct tp_activity_request {
 TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
                                              tp_activity_fn see, void *arg);
 
+#define TP_HOOKS_MAX 16
+/* What a program does around each call of a handler, whichever it is: to time it, set up context, trace.
+ * Start from TP_HOOK_INIT. Both run in the handler's thread and may ask of run what a handler may; while they
+ * run the lease is extended and the thread is busy, and nobody ends one that blocks, as with handlers. The
+ * time of hooks is not part of the handler's time in tp_activity. */
+typedef struct tp_hook {
+    size_t size;
+    /* May be NULL. TP_RUN_DONE: go on. Another verdict is that of the task: neither later hooks nor the
+     * handler are called (with TP_RUN_FAILED the reason is that of tp_run_reason, else that a hook refused
+     * it). *context is NULL, for this hook and this call. */
+    tp_verdict (*before)(tp_run *run, void **context, void *arg);
+    /* May be NULL. For each hook whose before went on (or is NULL), the last first, with the verdict, which
+     * it cannot change; the task is not settled yet, and what is committed may be another: where the
+     * transaction of the task was lost, handler and hooks are called again. */
+    void (*after)(tp_run *run, tp_verdict verdict, void *context, void *arg);
+    void *arg; /* of both */
+} tp_hook;
+#define TP_HOOK_INIT                                                                                         \
+    { sizeof(tp_hook), NULL, NULL, NULL }
+
 /* What the claiming thread does when the queue is full. */
 typedef enum tp_full {
     TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
@@ -1189,11 +1305,13 @@ typedef struct tp_worker_options {
     size_t alert_group_max;           /* tasks in one call at most; 0: 10,000, and no more */
     int64_t alert_group_ms; /* it is called when the first of them has waited so long, and when the worker
                              * ends; 0: for what is there at once */
+    const tp_hook *hooks;   /* of the same size, the first begins; NULL: none, which costs nothing */
+    size_t hook_count;      /* at most TP_HOOKS_MAX */
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
         sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
-            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0                        \
+            0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0               \
     }
 
 /* options may be NULL. Nothing is connected yet. */

@@ -23,7 +23,7 @@ END
 build_packages=(
   gcc cmake ninja-build pkg-config libc6-dev
   unixodbc-dev unixodbc odbcinst uuid-dev libglib2.0-dev tzdata libpopt-dev libjson-c-dev libunistring-dev libncurses-dev
-  libmicrohttpd-dev libgnutls28-dev libcrypt-dev
+  libmicrohttpd-dev libgnutls28-dev libcrypt-dev libical-dev
   libsqliteodbc
 )
 test_packages=(
@@ -33,7 +33,7 @@ test_packages=(
   nodejs:node npm:npm ca-certificates openssl:openssl procps util-linux python3:python3 git:git binutils spin faketime jq:jq
   libsqlite3-dev libmariadb-dev gnuplot-nox:gnuplot
   chromium:chromium
-  gnucobol:cobc python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
+  gnucobol:cobc python3-workalendar python3-pyodbc libdbd-sqlite3-perl libdbd-pg-perl libdbd-mariadb-perl galera-4 rsync:rsync lsof:lsof pgbouncer:pgbouncer
 )
 
 language_packages=(

@@ -54,7 +54,8 @@ class tp_task(Struct):
 class tp_new_task(Struct):
     _fields_ = [("size", c.c_size_t), ("handler", c.c_char_p), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p),
                 ("shard", c.c_int32), ("sharding", c.c_int), ("shards", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32),
-                ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64)]
+                ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64),
+                ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64)]
 
 
 class tp_retry(Struct):
@@ -77,7 +78,8 @@ class tp_worker_options(Struct):
                 ("retry", c.POINTER(tp_retry)), ("stop_ms", c.c_int64), ("schedules", c.c_int), ("drain", c.c_int), ("name", c.c_char_p),
                 ("on_event", c.c_void_p), ("event_arg", c.c_void_p), ("on_alert", c.c_void_p), ("alert_arg", c.c_void_p),
                 ("hot_ms", c.c_int64),
-                ("on_alert_group", c.c_void_p), ("alert_group_max", c.c_size_t), ("alert_group_ms", c.c_int64)]
+                ("on_alert_group", c.c_void_p), ("alert_group_max", c.c_size_t), ("alert_group_ms", c.c_int64),
+                ("hooks", c.c_void_p), ("hook_count", c.c_size_t)]
 
 
 class tp_worker_info(Struct):

@@ -1,3 +1,6 @@
--- How long until the next planned time; NULL when there is none.
+-- How long until the next planned time; NULL when there is none. A calendar that has changed is a reason to come at once, and so
+-- is a next_at beside one: an older library has resumed the schedule.
 SELECT {result CASE WHEN first_at < 0 THEN 0 ELSE first_at END - {now_number}} AS wait_ms
-FROM (SELECT MIN(next_at) AS first_at FROM tp_schedule WHERE paused = 0) earliest
+FROM (SELECT MIN(CASE WHEN c.version <> s.calendar_version OR (s.calendar IS NOT NULL AND s.next_at IS NOT NULL) THEN 0 ELSE COALESCE(s.fire_at, s.next_at) END) AS first_at
+      FROM tp_schedule s LEFT JOIN tp_calendar c ON c.name = s.calendar
+      WHERE s.paused = 0) earliest

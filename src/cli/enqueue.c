@@ -12,7 +12,7 @@
 
 static struct {
     char *file, *format, *handler, *batch, *skip, *retry_for;
-    char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures;
+    char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead;
 } options;
 
 static struct poptOption table[] = {
@@ -24,6 +24,8 @@ static struct poptOption table[] = {
     OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
     OPTION_TEXT("due-at", '\0', &options.due_at, "TIME",
                 "due then: 2025-11-21T10:44:05Z, or milliseconds since 1970"),
+    OPTION_TEXT("by-cut-off", '\0', &options.cut_off, "CALENDAR", "due at the next cut-off of this calendar"),
+    OPTION_TEXT("lead", '\0', &options.lead, "TIME", "with --by-cut-off: so long before it, or at once"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "overrides the worker's retry list"),
     OPTION_TEXT("id", '\0', &options.id, "UUID", "the task's id; the same id again puts in nothing"),
     OPTION_TEXT("file", 'f', &options.file, "FILE", "many tasks from a file, - is standard input"),
@@ -46,6 +48,7 @@ const struct usage enqueue_usage = {
     "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
     "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
+    "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
     "  taskpool enqueue --file employees.csv --handler pay\n"
     "  produce | taskpool enqueue --file - --format jsonl\n",
     table,
@@ -72,6 +75,9 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     row.text[FIELD_DUE_AT] = options.due_at;
     row.text[FIELD_MAX_FAILURES] = options.max_failures;
     if (!row_to_task(&row, task, error)) args_fail("%s", error);
+    if (options.lead && !options.cut_off) args_fail("--lead goes with --by-cut-off");
+    args_duration("--lead", options.lead, &task->cut_off_lead_ms);
+    task->cut_off_calendar = options.cut_off;
 }
 
 static tp_status ask_one(tp_conn *conn, void *arg) {
@@ -151,7 +157,7 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
     enum cli_exit code;
 
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
-        options.delay || options.due_at || options.max_failures)
+        options.delay || options.due_at || options.max_failures || options.cut_off || options.lead)
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

@@ -22,11 +22,15 @@ static struct poptOption table[] = {
     OPTION_TEXT("missed-max", '\0', &options.missed_max, "N",
                 "add: --missed all makes at most so many (100)"),
     OPTION_FLAG("alone", '\0', &options.alone, "add: no new task while the last is open"),
+    OPTION_TEXT("calendar", '\0', &options.calendar, "NAME", "add, next: decides which days are closed"),
+    OPTION_TEXT("closed", '\0', &options.closed, "POLICY",
+                "add, next: of planned times on closed days: skip (default), before, after"),
     OPTION_TEXT("biz-key", '\0', &options.biz_key, "KEY", "add: the business row that its tasks are about"),
     OPTION_TEXT("shard", '\0', &options.shard, "N", "add: load-balance number of its tasks (0)"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "add: of its tasks, smaller is sooner (0)"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "add: overrides the worker's retry list"),
-    OPTION_TEXT("rule", '\0', &options.rule, "RULE", "next: of a rule; no database is asked"),
+    OPTION_TEXT("rule", '\0', &options.rule, "RULE",
+                "next: of a rule; without --calendar no database is asked"),
     OPTION_TEXT("after", '\0', &options.after, "TIME",
                 "next: after then: 2025-11-21T10:44:05Z, or milliseconds since 1970 (now)"),
     OPTION_TEXT("count", '\0', &options.count, "N", "next: so many (5)"),
@@ -50,6 +54,7 @@ const struct usage schedule_usage = {
     "@monthly @yearly.\n",
     "  taskpool schedule add report '30 2 * * 1-5' report '{\"kind\":\"daily\"}' --time-zone Europe/Berlin\n"
     "  taskpool schedule add poll 'after 5m' poll\n"
+    "  taskpool schedule add pay '0 9 15 * *' pay --calendar TARGET2 --closed before\n"
     "  taskpool schedule next --rule '0 0 9 ? * 2#1' --count 3\n"
     "  taskpool schedule list --json\n",
     table,
@@ -86,6 +91,8 @@ static void fill(const char **args, tp_schedule *schedule) {
     schedule->max_failures = (int32_t)max_failures;
     schedule->missed_max = (int32_t)missed_max;
     schedule->alone = options.alone;
+    schedule->calendar = options.calendar;
+    schedule->closed = schedule_closed(&options);
 }
 
 static enum cli_exit report_added(const char *name, bool added) {
@@ -208,6 +215,8 @@ static void check_options(const char *action) {
                {"--missed", options.missed, adds},
                {"--missed-max", options.missed_max, adds},
                {"--alone", options.alone, adds},
+               {"--calendar", options.calendar, adds || next},
+               {"--closed", options.closed, adds || next},
                {"--biz-key", options.biz_key, adds},
                {"--shard", options.shard, adds},
                {"--priority", options.priority, adds},

@@ -7,11 +7,25 @@
 #include <time.h>
 
 #include "common/clocks.h"
+#include "common/pool_columns.h"
 #include "common/values.h"
 
+tp_closed schedule_closed(const struct schedule_options *given) {
+    for (size_t i = 0; i < CLOSED_NAMES && given->closed; i++)
+        if (strcmp(given->closed, schedule_closed_names[i]) == 0) {
+            if (!given->calendar) args_fail("--closed goes with --calendar");
+            return (tp_closed)i;
+        }
+    if (given->closed)
+        args_fail("--closed must be skip, before or after, not \"%.*s\"", args_shown(given->closed),
+                  given->closed);
+    return TP_CLOSED_SKIP;
+}
+
 struct wanted {
-    const char *name; /* of a schedule in the database; NULL: of a rule */
-    char *rule, *time_zone;
+    const char *name;                  /* of a schedule in the database; NULL: of a rule */
+    char *rule, *time_zone, *calendar; /* "": none */
+    tp_closed closed;
     int64_t after_ms;
     bool found, paused, waits;
 };
@@ -25,6 +39,8 @@ static void copy_if_wanted(const tp_schedule *schedule, void *arg) {
     wanted->waits = schedule->next_at == 0;
     wanted->rule = cli_must(strdup(schedule->rule));
     wanted->time_zone = cli_must(strdup(schedule->time_zone));
+    wanted->calendar = cli_must(strdup(schedule->calendar));
+    wanted->closed = schedule->closed;
     wanted->after_ms = schedule->next_at;
 }
 
@@ -65,13 +81,24 @@ static void show_time(int64_t ms) {
         out_text("%s  %s\n", value_time_text(ms, utc), local_text(ms, local));
 }
 
+static tp_status next_time(const struct wanted *wanted, int64_t *at) {
+    tp_schedule schedule = TP_SCHEDULE_INIT;
+
+    if (!*wanted->calendar) return tp_schedule_next(wanted->rule, wanted->time_zone, *at, at);
+    schedule.rule = wanted->rule;
+    schedule.time_zone = wanted->time_zone;
+    schedule.calendar = wanted->calendar;
+    schedule.closed = wanted->closed;
+    return tp_schedule_planned(args_connect(), &schedule, *at, at);
+}
+
 /* The first of a schedule in the database is its own planned time, which may have passed already. */
 static enum cli_exit show_times(const struct wanted *wanted, int64_t count) {
     int64_t at = wanted->after_ms;
     tp_status status = TP_OK;
 
     for (int64_t shown = 0; shown < count && !out_failed(); shown++) {
-        if (shown || !wanted->name) status = tp_schedule_next(wanted->rule, wanted->time_zone, at, &at);
+        if (shown || !wanted->name) status = next_time(wanted, &at);
         if (status == TP_NONE && shown == 0)
             return cli_fail(EXIT_NOTHING, "the rule \"%s\" has no planned time after that", wanted->rule);
         if (status != TP_OK) return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
@@ -92,8 +119,9 @@ enum cli_exit schedule_next(const struct schedule_options *options, const char *
     enum cli_exit code = EXIT_DONE;
 
     if (!name == !options->rule) args_fail("next takes the NAME of a schedule, or --rule");
-    if (name && (options->after || options->time_zone))
-        args_fail("--after and --time-zone go with --rule; a schedule has its own");
+    if (name && (options->after || options->time_zone || options->calendar || options->closed))
+        args_fail("--after, --time-zone, --calendar and --closed go with --rule; a schedule has its own");
+    wanted.closed = schedule_closed(options);
     args_integer("--count", options->count, 1, 100000, &count);
     if (options->after && !value_time(options->after, &wanted.after_ms))
         args_fail("--after must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z");
@@ -102,6 +130,7 @@ enum cli_exit schedule_next(const struct schedule_options *options, const char *
     } else {
         wanted.rule = cli_must(strdup(options->rule));
         if (options->time_zone) wanted.time_zone = cli_must(strdup(options->time_zone));
+        wanted.calendar = cli_must(strdup(options->calendar ? options->calendar : ""));
     }
     if (code == EXIT_DONE) {
         set_zone(wanted.time_zone);
@@ -109,5 +138,6 @@ enum cli_exit schedule_next(const struct schedule_options *options, const char *
     }
     free(wanted.rule);
     free(wanted.time_zone);
+    free(wanted.calendar);
     return code;
 }

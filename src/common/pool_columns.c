@@ -85,6 +85,8 @@ const struct column audit_columns[] = {
 
 const char *const schedule_missed_names[MISSED_NAMES] = {
     [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
+const char *const schedule_closed_names[CLOSED_NAMES] = {
+    [TP_CLOSED_SKIP] = "skip", [TP_CLOSED_BEFORE] = "before", [TP_CLOSED_AFTER] = "after"};
 
 static const char *zone_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_schedule *schedule = record;
@@ -98,6 +100,13 @@ static const char *missed_text(const void *record, char text[RECORD_TEXT_SIZE]) 
 
     (void)text;
     return schedule_missed_names[schedule->missed];
+}
+
+static const char *closed_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_schedule *schedule = record;
+
+    (void)text;
+    return *schedule->calendar ? schedule_closed_names[schedule->closed] : "";
 }
 
 static const char *next_text(const void *record, char text[RECORD_TEXT_SIZE]) {
@@ -123,6 +132,8 @@ const struct column schedule_columns[] = {
     {NULL, "paused", SCHEDULE(YES_NO, paused)},
     {"NEXT", "next_at", SCHEDULE(TIME, next_at), .may_miss = true, .shown = next_text},
     {"LAST", "last_at", SCHEDULE(TIME, last_at), .may_miss = true},
+    {"CALENDAR", "calendar", SCHEDULE(TEXT, calendar)},
+    {"CLOSED", "closed", .shown = closed_text},
     {NULL, "last_task", SCHEDULE(TEXT, last_task)},
     COLUMNS_END,
 };

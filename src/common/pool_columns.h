@@ -12,8 +12,9 @@ extern const struct column audit_columns[];
 extern const struct column request_columns[];
 extern const struct column request_details[];
 extern const struct column schedule_columns[];
-enum { MISSED_NAMES = 3 };
+enum { MISSED_NAMES = 3, CLOSED_NAMES = 3 };
 extern const char *const schedule_missed_names[MISSED_NAMES]; /* by tp_missed */
+extern const char *const schedule_closed_names[CLOSED_NAMES]; /* by tp_closed */
 
 enum { WORKER_SILENT_MS = 60000 };
 /* A worker's row, and what is worked out of it. */

@@ -1,42 +1,12 @@
 /* Cron rules against the calendar, without zones. See cron.h. */
 #include "core/cron.h"
 
-enum { DAY_S = 86400, YEARS_AHEAD = 400, LAST_YEAR = 9999 };
+#include "core/date.h"
 
-struct date {
-    int year, month, day;
-    int last;    /* of the month */
-    int weekday; /* 0 is Sunday */
-};
-
-static int64_t floor_div(int64_t a, int64_t b) {
-    return a / b - (a % b < 0);
-}
-
-static int month_days(int year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
-}
-
-/* number: days since 1970-01-01. Years are counted from March, so that the leap day ends them. */
-static struct date date_of(int64_t number) {
-    int64_t shifted = number + 719468;
-    int64_t era = floor_div(shifted, 146097);
-    int64_t of_era = shifted - era * 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int64_t from_march = (5 * of_year + 2) / 153;
-    struct date date = {.month = (int)(from_march < 10 ? from_march + 3 : from_march - 9),
-                        .day = (int)(of_year - (153 * from_march + 2) / 5 + 1),
-                        .weekday = (int)((number % 7 + 11) % 7)};
-    date.year = (int)(year + era * 400 + (date.month <= 2));
-    date.last = month_days(date.year, date.month);
-    return date;
-}
+enum { YEARS_AHEAD = 400, LAST_YEAR = 9999 };
 
 /* The Monday to Friday nearest to a day, inside the month; 0: the month has no such day. */
-static int nearest_workday(const struct date *date, int day) {
+static int nearest_workday(const struct tpi_date *date, int day) {
     if (day < 1 || day > date->last) return 0;
     int weekday = (date->weekday + day - date->day + 35) % 7;
     if (weekday == 6) return day == 1 ? 3 : day - 1;
@@ -44,7 +14,7 @@ static int nearest_workday(const struct date *date, int day) {
     return day;
 }
 
-static bool near_matches(const struct tpi_cron_rule *rule, const struct date *date) {
+static bool near_matches(const struct tpi_cron_rule *rule, const struct tpi_date *date) {
     if (!rule->near_days && !rule->near_last_days) return false;
     for (int n = 0; n <= 31; n++) {
         if (rule->near_days >> n & 1 && nearest_workday(date, n) == date->day) return true;
@@ -53,7 +23,7 @@ static bool near_matches(const struct tpi_cron_rule *rule, const struct date *da
     return false;
 }
 
-static bool day_matches(const struct tpi_cron_rule *rule, const struct date *date) {
+static bool day_matches(const struct tpi_cron_rule *rule, const struct tpi_date *date) {
     bool by_day = (rule->days >> date->day & 1) || (rule->last_days >> (date->last - date->day) & 1) ||
                   near_matches(rule, date);
     bool by_weekday = (rule->weekdays >> date->weekday & 1) ||
@@ -62,7 +32,7 @@ static bool day_matches(const struct tpi_cron_rule *rule, const struct date *dat
     return rule->either ? by_day || by_weekday : by_day && by_weekday;
 }
 
-static bool month_matches(const struct tpi_cron_rule *rule, const struct date *date) {
+static bool month_matches(const struct tpi_cron_rule *rule, const struct tpi_date *date) {
     int year = date->year - 1970;
     if (!(rule->months >> date->month & 1)) return false;
     return rule->any_year || (year >= 0 && year < 192 && (rule->years[year / 64] >> (year % 64) & 1));
@@ -93,9 +63,9 @@ static int second_of_day(const struct tpi_cron_rule *rule, int from) {
 }
 
 bool tpi_cron_next(const struct tpi_cron_rule *rule, int64_t civil, int64_t *next) {
-    int64_t number = floor_div(civil + 1, DAY_S);
-    int from = (int)(civil + 1 - number * DAY_S);
-    struct date date = date_of(number);
+    int64_t number = tpi_floor_div(civil + 1, TPI_DAY_S);
+    int from = (int)(civil + 1 - number * TPI_DAY_S);
+    struct tpi_date date = tpi_date_of(number);
     int until = date.year + YEARS_AHEAD < LAST_YEAR ? date.year + YEARS_AHEAD : LAST_YEAR;
     while (date.year <= until) {
         if (!month_matches(rule, &date)) {
@@ -103,13 +73,13 @@ bool tpi_cron_next(const struct tpi_cron_rule *rule, int64_t civil, int64_t *nex
         } else if (day_matches(rule, &date)) {
             int second = second_of_day(rule, from);
             if (second >= 0) {
-                *next = number * DAY_S + second;
+                *next = number * TPI_DAY_S + second;
                 return true;
             }
         }
         number++;
         from = 0;
-        date = date_of(number);
+        date = tpi_date_of(number);
     }
     return false;
 }

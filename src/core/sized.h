@@ -10,13 +10,17 @@
 
 /* X(name without tp_, its initialiser's name, the first field that a program may lack, the last field) */
 #define TPI_SIZED_LIST(X)                                                                                    \
-    X(new_task, "TP_NEW_TASK_INIT", content, content)                                                        \
+    X(new_task, "TP_NEW_TASK_INIT", content, cut_off_lead_ms)                                                \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
     X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
     X(list_request, "TP_LIST_INIT", handler, read_max)                                                       \
     X(selection, "TP_SELECTION_INIT", why, until)                                                            \
-    X(schedule, "TP_SCHEDULE_INIT", params, last_task)                                                       \
-    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, alert_group_ms)                                       \
+    X(schedule, "TP_SCHEDULE_INIT", params, reserved)                                                        \
+    X(calendar, "TP_CALENDAR_INIT", changed_at, changed_by)                                                  \
+    X(calendar_day, "TP_CALENDAR_DAY_INIT", name, reserved)                                                  \
+    X(business_day_info, "TP_BUSINESS_DAY_INIT", begins_at, cut_off_at)                                      \
+    X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hook_count)                                           \
+    X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
     X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \

@@ -89,6 +89,19 @@
     X(time_zone, TEXT)                                                                                       \
     X(missed, TEXT)                                                                                          \
     X(last_task, TEXT)                                                                                       \
+    X(calendar, TEXT)                                                                                        \
+    X(closed, TEXT)                                                                                          \
+    X(weekdays, TEXT)                                                                                        \
+    X(cut_off, TEXT)                                                                                         \
+    X(first_date, TEXT)                                                                                      \
+    X(last_date, TEXT)                                                                                       \
+    X(version, TEXT)                                                                                         \
+    X(old_version, TEXT)                                                                                     \
+    X(business_date, TEXT)                                                                                   \
+    X(kind, TEXT)                                                                                            \
+    X(rule_at, NUMBER)                                                                                       \
+    X(fire_at, NUMBER)                                                                                       \
+    X(dealt_at, NUMBER)                                                                                      \
     X(missed_max, NUMBER)                                                                                    \
     X(alone, NUMBER)                                                                                         \
     X(paused, NUMBER)                                                                                        \

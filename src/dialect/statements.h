@@ -106,6 +106,15 @@
     X(once_add, 0)                                                                                           \
     X(once_find, 0)                                                                                          \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
+    X(calendar_add, 0)                                                                                       \
+    X(calendar_change, 0)                                                                                    \
+    X(calendar_remove, 0)                                                                                    \
+    X(calendar_version, 0)                                                                                   \
+    X(calendar_used, 0)                                                                                      \
+    X(calendar_day_add, 0)                                                                                   \
+    X(calendar_day_remove, 0)                                                                                \
+    X(calendar_list, 0)                                                                                      \
+    X(calendar_find, 0)                                                                                      \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \

@@ -18,18 +18,23 @@ static tp_status set_autocommit(struct tpi_link *link, bool on) {
 }
 
 /* A question that fails is no answer, and no error of the caller's: a transaction that failed, or a lost
- * connection, is reported by the statement that follows. */
-bool tpi_link_autocommit(struct tpi_link *link) {
+ * connection, is reported by the statement that follows. But where the server has rolled back, that one would
+ * begin another transaction. */
+tp_status tpi_link_autocommit(struct tpi_link *link, bool *on) {
+    *on = false;
     if (link->driver->autocommit) {
         char answer[16] = "";
         struct tpi_kept_error kept = tpi_error_keep();
         tp_status status = tpi_stmt_ask(link, "autocommit", link->driver->autocommit, answer, sizeof answer);
+        if (status == TP_CONFLICT) return status;
         tpi_error_restore(&kept);
-        return status == TP_OK && strcmp(answer, "1") == 0;
+        *on = status == TP_OK && strcmp(answer, "1") == 0;
+        return TP_OK;
     }
     SQLUINTEGER mode = SQL_AUTOCOMMIT_ON;
     SQLRETURN answer = TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
-    return !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
+    *on = !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
+    return TP_OK;
 }
 
 /* A question that fails is no error here either. */

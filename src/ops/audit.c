@@ -206,10 +206,12 @@ static tp_status check_action(const char *action) {
 tp_status tp_audit_add(tp_conn *conn, const char *action, const char *subject, const char *detail,
                        int64_t changed) {
     struct tpi_act act = {.action = action, .subject = subject, .detail = detail, .changed = changed};
+    bool open = false;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = check_action(action);
     if (status == TP_OK) status = tpi_audit_ready(conn);
-    if (status == TP_OK && !tpi_conn_in_transaction(conn))
+    if (status == TP_OK) status = tpi_conn_in_transaction(conn, &open);
+    if (status == TP_OK && !open)
         status = tpi_error(TP_MISUSE, "tp_audit_add: begin the transaction of what is recorded first");
     return status == TP_OK ? tpi_audit_add(conn, &act) : tpi_conn_doom(conn, status);
 }

@@ -13,6 +13,8 @@
 #define TPI_AUDIT_SCHEDULE_PAUSED  "schedule-paused"
 #define TPI_AUDIT_SCHEDULE_RESUMED "schedule-resumed"
 #define TPI_AUDIT_FIRED            "fired"
+#define TPI_AUDIT_CALENDAR_SET     "calendar-set"
+#define TPI_AUDIT_CALENDAR_REMOVED "calendar-removed"
 #define TPI_AUDIT_ADOPTED          "adopted"
 #define TPI_AUDIT_COPIED           "copied"
 #define TPI_AUDIT_ADOPT_REMOVED    "adopt-removed"

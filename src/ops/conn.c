@@ -228,10 +228,14 @@ tp_status tpi_conn_know_mode(tp_conn *conn) {
     return link->owned || !link->driver->autocommit_late ? TP_OK : run_a_statement(conn);
 }
 
-bool tpi_conn_in_transaction(tp_conn *conn) {
+tp_status tpi_conn_in_transaction(tp_conn *conn, bool *open) {
     struct tpi_link *link = &conn->store.link;
-    if (link->owned) return link->tx != TPI_TX_NONE;
-    return !tpi_link_autocommit(link) || tpi_link_own_tx(link);
+    bool autocommit = true;
+    *open = link->tx != TPI_TX_NONE;
+    if (link->owned) return TP_OK;
+    tp_status status = tpi_link_autocommit(link, &autocommit);
+    if (status == TP_OK) *open = !autocommit || tpi_link_own_tx(link);
+    return status;
 }
 
 bool tpi_conn_is_alone(const tp_conn *conn) {
@@ -239,8 +243,10 @@ bool tpi_conn_is_alone(const tp_conn *conn) {
 }
 
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
+    bool open = false;
     tp_status status = tpi_conn_know_mode(conn);
-    if (status != TP_OK || conn->store.link.owned || tpi_conn_in_transaction(conn)) return status;
+    if (status == TP_OK && !conn->store.link.owned) status = tpi_conn_in_transaction(conn, &open);
+    if (status != TP_OK || conn->store.link.owned || open) return status;
     return tpi_error(TP_MISUSE, "%s, which needs a transaction on a borrowed connection: %s", what,
                      conn->store.link.driver->own_tx ? "switch autocommit off, or begin one"
                                                      : "switch autocommit off (with this driver, one that a "

@@ -104,8 +104,9 @@ void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
  * until a statement has run, runs one. After a failure nothing may be done. */
 TP_CHECKED tp_status tpi_conn_know_mode(tp_conn *conn);
 /* Is a transaction of the caller's open: explicit, or on a borrowed connection without autocommit or with a
- * BEGIN of the caller's own, where the driver lets that be known? */
-bool tpi_conn_in_transaction(tp_conn *conn);
+ * BEGIN of the caller's own, where the driver lets that be known? TP_CONFLICT: the server has rolled it back.
+ */
+TP_CHECKED tp_status tpi_conn_in_transaction(tp_conn *conn, bool *open);
 /* Ours, and no transaction is open: an operation has one of its own, and may do it again. */
 bool tpi_conn_is_alone(const tp_conn *conn);
 /* TP_MISUSE with text unless what takes several statements can be all or nothing. */

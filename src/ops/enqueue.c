@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/cut_off.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
@@ -204,7 +205,13 @@ tp_status tp_enqueue(tp_conn *conn, tp_new_task *task) {
     if (status == TP_OK && !task) status = tpi_error(TP_MISUSE, "tp_enqueue: task is NULL");
     if (status == TP_OK) status = tpi_new_tasks_open(&one, task, 1);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = tpi_conn_answer(conn, enqueue(conn, tpi_new_task_at(&one, 0)));
+    status = tpi_cut_offs_fill(conn, &one);
+    if (status == TP_OK) {
+        status = tpi_conn_answer(conn, enqueue(conn, tpi_new_task_at(&one, 0)));
+        tpi_cut_offs_clear(&one);
+    } else {
+        status = tpi_conn_doom(conn, status);
+    }
     tpi_new_tasks_close(&one);
     return status;
 }

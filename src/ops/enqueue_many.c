@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/cut_off.h"
 #include "ops/enqueue.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
@@ -336,7 +337,13 @@ tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, size_t count, size_
     if (status == TP_OK && !tasks && count) status = tpi_error(TP_MISUSE, "tp_enqueue_many: tasks is NULL");
     if (status == TP_OK) status = tpi_new_tasks_open(&all, tasks, count);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = tpi_conn_answer(conn, enqueue(conn, &all, inserted));
+    status = tpi_cut_offs_fill(conn, &all);
+    if (status == TP_OK) {
+        status = tpi_conn_answer(conn, enqueue(conn, &all, inserted));
+        tpi_cut_offs_clear(&all);
+    } else {
+        status = tpi_conn_doom(conn, status);
+    }
     tpi_new_tasks_close(&all);
     return status;
 }

@@ -50,6 +50,10 @@ void tpi_new_tasks_close(struct tpi_new_tasks *tasks) {
     tasks->copies = NULL;
 }
 
+bool tpi_new_task_at_cut_off(const tp_new_task *task) {
+    return task->cut_off_calendar && *task->cut_off_calendar;
+}
+
 /* ---- Checking ---------------------------------------------------------------------------------------- */
 
 static tp_status check_numbers(const tp_new_task *task) {
@@ -61,6 +65,10 @@ static tp_status check_numbers(const tp_new_task *task) {
     if (task->delay_ms > TP_DURATION_MAX || task->due_at > TP_TIME_MAX)
         return tpi_error(TP_MISUSE, "delay_ms is longer than 100 years, or due_at later than the year 9999");
     if (task->delay_ms && task->due_at) return tpi_error(TP_MISUSE, "give delay_ms or due_at, not both");
+    if (task->cut_off_lead_ms < 0 || task->cut_off_lead_ms > TP_DURATION_MAX ||
+        (task->cut_off_lead_ms && !tpi_new_task_at_cut_off(task)))
+        return tpi_error(
+            TP_MISUSE, "cut_off_lead_ms goes with cut_off_calendar, is not negative, and at most 100 years");
     return TP_OK;
 }
 
@@ -76,7 +84,8 @@ static uint64_t hash_number(uint64_t hash, int64_t number) {
     return (hash ^ (uint64_t)number) * FNV_PRIME;
 }
 
-/* All that the caller fills in, but the id; never 0. */
+/* All that the caller fills in, but the id; never 0. Fields that came later do not change it while they are
+ * not used: a program may keep what an older library set. */
 static uint64_t content_of(const tp_new_task *task) {
     uint64_t hash = FNV_BASIS;
     hash = hash_text(hash, task->handler);
@@ -89,7 +98,9 @@ static uint64_t content_of(const tp_new_task *task) {
     hash = hash_number(hash, task->priority);
     hash = hash_number(hash, task->max_failures);
     hash = hash_number(hash, task->delay_ms);
-    hash = hash_number(hash, task->due_at);
+    hash = hash_number(hash, tpi_new_task_at_cut_off(task) ? 0 : task->due_at);
+    if (tpi_new_task_at_cut_off(task))
+        hash = hash_number(hash_text(hash, task->cut_off_calendar), task->cut_off_lead_ms);
     return hash ? hash : 1;
 }
 
@@ -184,7 +195,7 @@ static bool same_time(const struct stored *stored, const tp_new_task *task) {
     bool at_once = task->due_at ? task->due_at <= created : task->delay_ms == 0;
     bool untouched = same_text(stored->state, tpi_state_name(TPI_STATE_PENDING)) &&
                      stored->modified_at == created && !at_once;
-    if (!untouched || due == task->due_at) return true;
+    if (!untouched || due == task->due_at || tpi_new_task_at_cut_off(task)) return true;
     int64_t late = due - created - task->delay_ms;
     return !task->due_at && late < CLOCK_READINGS_MS && -late < CLOCK_READINGS_MS;
 }

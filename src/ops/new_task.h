@@ -20,6 +20,9 @@ void tpi_new_tasks_close(struct tpi_new_tasks *tasks);
 TP_CHECKED tp_status tpi_new_task_check(const tp_new_task *task);
 /* Makes its id, or brings the caller's into lower case. True: it had one, so that it may be there already. */
 bool tpi_new_task_identify(tp_new_task *task);
+/* Is it due at a cut-off? Then due_at is filled in while the call works (cut_off.h), and is none of its
+ * content. */
+bool tpi_new_task_at_cut_off(const tp_new_task *task);
 bool tpi_new_task_has_key(const tp_new_task *task);
 void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args);
 /* Searches every pool for its id. TP_EXISTS: there, as asked for, and noted in existing_id. TP_NONE: not

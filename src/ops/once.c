@@ -116,7 +116,7 @@ tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     tpi_args_text(&request.args, TPI_P_once_key, key);
     if (task) tpi_args_text(&request.args, TPI_P_id, task->id);
     if (task) tpi_args_text(&request.args, TPI_P_handler, task->handler);
-    if (conn->store.link.owned && !tpi_conn_in_transaction(conn)) return once_alone(conn, key, &request);
+    if (tpi_conn_is_alone(conn)) return once_alone(conn, key, &request);
     tpi_uuid_random(mark);
     request.mark = mark;
     tpi_args_text(&request.args, TPI_P_token, mark);

@@ -14,7 +14,8 @@
 /* As they stand in the table. */
 static const char *const missed_names[] = {
     [TP_MISSED_ONCE] = "once", [TP_MISSED_SKIP] = "skip", [TP_MISSED_ALL] = "all"};
-enum { MISSED_COUNT = sizeof missed_names / sizeof missed_names[0] };
+static const char *const closed_names[] = {
+    [TP_CLOSED_SKIP] = "skip", [TP_CLOSED_BEFORE] = "before", [TP_CLOSED_AFTER] = "after"};
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
@@ -36,6 +37,10 @@ static const struct tpi_column columns[] = {
     TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.next_at),
     TPI_COLUMN(NUMBER, struct tpi_schedule_row, schedule.last_at),
     TPI_COLUMN(NUMBER, struct tpi_schedule_row, created_at),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, schedule.calendar),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, closed),
+    TPI_COLUMN(NUMBER, struct tpi_schedule_row, rule_at),
+    TPI_COLUMN(TEXT, struct tpi_schedule_row, calendar_version),
     TPI_COLUMN_END,
 };
 
@@ -43,19 +48,31 @@ void tpi_schedule_free(struct tpi_schedule_row *row) {
     tpi_texts_free(&row->texts);
 }
 
+/* The number of a name; negative: it is none of them. */
+static int name_number(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
+}
+
+bool tpi_closed_parse(const char *name, tp_closed *closed) {
+    int number = name_number(closed_names, 3, name);
+    if (number >= 0) *closed = (tp_closed)number;
+    return number >= 0;
+}
+
 /* Reads the current row of schedule_list or schedule_find. TP_NONE: behind the last. */
 static tp_status read_row(struct tpi_stmt *stmt, struct tpi_schedule_row *row) {
-    *row = (struct tpi_schedule_row){.schedule = {.size = sizeof row->schedule}, .bad_missed = true};
+    *row = (struct tpi_schedule_row){.schedule = {.size = sizeof row->schedule}};
     tp_status status = tpi_record_next(stmt, columns, &row->texts, row);
     if (status != TP_OK) {
         tpi_schedule_free(row);
         return status;
     }
-    for (int i = 0; i < MISSED_COUNT; i++) {
-        if (strcmp(row->missed, missed_names[i]) != 0) continue;
-        row->schedule.missed = (tp_missed)i;
-        row->bad_missed = false;
-    }
+    int missed = name_number(missed_names, 3, row->missed);
+    row->bad_missed = missed < 0;
+    row->schedule.missed = row->bad_missed ? TP_MISSED_ONCE : (tp_missed)missed;
+    row->bad_closed = *row->schedule.calendar && !tpi_closed_parse(row->closed, &row->schedule.closed);
     return TP_OK;
 }
 
@@ -68,6 +85,16 @@ tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule
     status = read_row(stmt, row);
     tpi_stmt_close(stmt);
     return status;
+}
+
+/* What was dealt with stays so while nothing is planned. */
+void tpi_schedule_dealt_args(const struct tpi_schedule_row *row, struct tpi_args *args) {
+    if (row->rule_at) tpi_args_number(args, TPI_P_rule_at, row->rule_at);
+    tpi_args_text(args, TPI_P_version, row->calendar_version);
+}
+
+tp_status tpi_schedule_bad_closed(void) {
+    return tpi_error(TP_MISUSE, "closed is none of skip, before, after; remove it and add it anew");
 }
 
 tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open) {
@@ -102,6 +129,8 @@ static tp_status check_numbers(const tp_schedule *schedule) {
                          (int)schedule->missed_max, TPI_MISSED_MAX, TPI_MISSED_DEFAULT);
     if (schedule->missed < TP_MISSED_ONCE || schedule->missed > TP_MISSED_ALL)
         return tpi_error(TP_MISUSE, "missed is none of TP_MISSED_ONCE, TP_MISSED_SKIP, TP_MISSED_ALL");
+    if (schedule->closed < TP_CLOSED_SKIP || schedule->closed > TP_CLOSED_AFTER || schedule->reserved)
+        return tpi_error(TP_MISUSE, "closed is none of TP_CLOSED_SKIP, TP_CLOSED_BEFORE, TP_CLOSED_AFTER");
     return TP_OK;
 }
 
@@ -116,7 +145,7 @@ static tp_status check_schedule(const tp_schedule *schedule) {
 /* ---- Adding and removing
  * ----------------------------------------------------------------------------------- */
 
-static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_ms, struct tpi_args *args) {
+static void fill_args(const tp_schedule *schedule, int64_t now_ms, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_text(args, TPI_P_name, schedule->name);
     tpi_args_text(args, TPI_P_rule, schedule->rule + strspn(schedule->rule, " \t"));
@@ -130,7 +159,9 @@ static void fill_args(const tp_schedule *schedule, int64_t now_ms, int64_t next_
     tpi_args_text(args, TPI_P_missed, missed_names[schedule->missed]);
     tpi_args_number(args, TPI_P_missed_max, schedule->missed_max ? schedule->missed_max : TPI_MISSED_DEFAULT);
     tpi_args_number(args, TPI_P_alone, schedule->alone != 0);
-    tpi_args_number(args, TPI_P_next_at, next_ms);
+    tpi_args_text(args, TPI_P_calendar, schedule->calendar);
+    if (schedule->calendar && *schedule->calendar)
+        tpi_args_text(args, TPI_P_closed, closed_names[schedule->closed]);
     tpi_args_number(args, TPI_P_created_at, now_ms);
 }
 
@@ -162,17 +193,20 @@ static tp_status record_added(tp_conn *conn, const tp_schedule *schedule, int64_
     return record(conn, TPI_AUDIT_SCHEDULE_ADDED, schedule->name, detail, at);
 }
 
-static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_times *times) {
+static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_planning *planning) {
     struct tpi_args args;
-    int64_t now = 0, next = 0;
+    struct tpi_next next = {0};
+    int64_t now = 0;
     tp_status status = find_name(&conn->store, schedule->name);
     if (status == TP_NONE) status = tpi_ask_now(conn, &now);
     if (status != TP_OK) return status;
-    status = tpi_times_next(times, now, &next);
+    status = tpi_planning_begin(planning, now, &next);
     if (status == TP_NONE)
         return tpi_error(TP_MISUSE, "the rule \"%s\" has no planned time in the future", schedule->rule);
+    if (status == TP_OK && next.unknown) status = tpi_planning_unknown(planning, next.at_ms);
     if (status != TP_OK) return status;
-    fill_args(schedule, now, next, &args);
+    fill_args(schedule, now, &args);
+    tpi_planning_args(planning, &next, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_add, &args);
     if (status == TP_OK) return record_added(conn, schedule, now);
     if (status == TP_NONE) status = find_name(&conn->store, schedule->name);
@@ -181,11 +215,11 @@ static tp_status insert(tp_conn *conn, const tp_schedule *schedule, struct tpi_t
 
 /* In a transaction of its own unless one is open. Of two sessions that add the same name at once, the second
  * finds the first one's row only by being refused. */
-static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_times *times) {
+static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_planning *planning) {
     struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(conn, &scope, insert(conn, schedule, times));
+    status = tpi_scope_end(conn, &scope, insert(conn, schedule, planning));
     if (status != TP_DB && status != TP_CONFLICT) return status;
     struct tpi_kept_error kept = tpi_error_keep();
     if (scope.own && find_name(&conn->store, schedule->name) == TP_EXISTS) return TP_EXISTS;
@@ -195,16 +229,16 @@ static tp_status add(tp_conn *conn, const tp_schedule *schedule, struct tpi_time
 
 tp_status tp_schedule_add(tp_conn *conn, const tp_schedule *given) {
     tp_schedule schedule;
-    struct tpi_times times = {0};
+    struct tpi_planning planning = {0};
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_audit_ready(conn);
     if (status == TP_OK && !given) status = tpi_error(TP_MISUSE, "tp_schedule_add: schedule is NULL");
     if (status == TP_OK) status = tpi_read_sized(TPI_SIZED_schedule, given, &schedule);
     if (status == TP_OK) status = check_schedule(&schedule);
-    if (status == TP_OK) status = tpi_times_open(schedule.rule, schedule.time_zone, &times);
+    if (status == TP_OK) status = tpi_planning_open(conn, &schedule, &planning);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = add(conn, &schedule, &times);
-    tpi_times_close(&times);
+    status = add(conn, &schedule, &planning);
+    tpi_planning_close(&planning);
     return status;
 }
 
@@ -235,16 +269,20 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
 /* ---- Pausing
  * ----------------------------------------------------------------------------------------------- */
 
-/* The next planned time of a schedule that begins anew; 0: none, or not before its last task has ended. */
-static tp_status next_from(tp_conn *conn, const tp_schedule *schedule, int64_t now_ms, int64_t *next_ms) {
-    struct tpi_times times = {0};
+/* The next planned time of a schedule that begins anew, into args; absent: none, or not before its last task
+ * has ended. */
+static tp_status next_from(tp_conn *conn, const struct tpi_schedule_row *row, int64_t now_ms,
+                           struct tpi_args *args) {
+    struct tpi_planning planning = {0};
+    struct tpi_next next = {.dealt_ms = row->rule_at};
     bool open = false;
-    *next_ms = 0;
-    tp_status status = tpi_times_open(schedule->rule, schedule->time_zone, &times);
+    if (row->bad_closed) return tpi_schedule_bad_closed();
+    tp_status status = tpi_planning_open(conn, &row->schedule, &planning);
     if (status != TP_OK) return status;
-    if (times.rule.kind == TPI_RULE_AFTER) status = tpi_schedule_open(conn, schedule, &open);
-    if (status == TP_OK && !open) status = tpi_times_next(&times, now_ms, next_ms);
-    tpi_times_close(&times);
+    if (planning.times.rule.kind == TPI_RULE_AFTER) status = tpi_schedule_open(conn, &row->schedule, &open);
+    if (status == TP_OK && !open) status = tpi_planning_begin(&planning, now_ms, &next);
+    if (status >= TP_OK) tpi_planning_args(&planning, &next, args);
+    tpi_planning_close(&planning);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -278,16 +316,16 @@ static tp_status write_paused(tp_conn *conn, const struct tpi_schedule_row *row,
 static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     struct tpi_schedule_row row = {0};
     struct tpi_args args = {0};
-    int64_t now = 0, next = 0;
+    int64_t now = 0;
     tp_status status = tpi_schedule_find(conn, name, &row);
     if (status != TP_OK) return status;
     if (row.schedule.paused != paused) {
         status = tpi_ask_now(conn, &now);
-        if (status == TP_OK && !paused) status = next_from(conn, &row.schedule, now, &next);
+        tpi_schedule_dealt_args(&row, &args);
+        if (status == TP_OK && !paused) status = next_from(conn, &row, now, &args);
         tpi_args_text(&args, TPI_P_name, row.schedule.name);
         tpi_args_number(&args, TPI_P_created_at, row.created_at);
         tpi_args_number(&args, TPI_P_paused, paused);
-        if (next) tpi_args_number(&args, TPI_P_next_at, next);
         tpi_args_number(&args, TPI_P_modified_at, now);
         if (status == TP_OK) status = write_paused(conn, &row, &args, now);
     }

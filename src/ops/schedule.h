@@ -1,11 +1,11 @@
 /* A schedule as it is read from its table, for those who fire it and those who list it. The calendar is
- * behind schedule_times.h. Read next: schedule.c, schedule_fire.c. */
+ * behind schedule_times.h and schedule_planned.h. Read next: schedule.c, schedule_fire.c. */
 #ifndef TPI_OPS_SCHEDULE_H
 #define TPI_OPS_SCHEDULE_H
 
 #include "base/texts.h"
 #include "ops/conn.h"
-#include "ops/schedule_times.h"
+#include "ops/schedule_planned.h"
 
 enum { TPI_MISSED_MAX = 1000, TPI_MISSED_DEFAULT = 100 };
 
@@ -15,9 +15,17 @@ struct tpi_schedule_row {
     int64_t created_at;
     const char *missed; /* the policy, as it stands there */
     bool bad_missed;    /* the policy is none of ours; schedule has the default */
+    const char *closed; /* likewise */
+    bool bad_closed;
+    int64_t rule_at;              /* with a calendar: the last time of the rule that was dealt with */
+    const char *calendar_version; /* by which its next time was worked out */
     struct tpi_texts texts;
 };
 
+/* As it stands in the table. False: it is none of them. */
+bool tpi_closed_parse(const char *name, tp_closed *closed);
+tp_status tpi_schedule_bad_closed(void);
+void tpi_schedule_dealt_args(const struct tpi_schedule_row *row, struct tpi_args *args);
 void tpi_schedule_free(struct tpi_schedule_row *row);
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);

@@ -45,11 +45,13 @@ static tp_status note_broken(struct firing *firing, const char *name, tp_status 
 struct decision {
     int64_t passed[TPI_MISSED_MAX]; /* the planned times that get a task */
     size_t count;
-    int64_t next_ms; /* 0: none */
+    struct tpi_next next;
+    struct tpi_planned planned[TPI_MISSED_MAX]; /* by a calendar: the same, with the times of the rule */
 };
 
-/* The id of the task for a planned time. With the time at which the schedule was made, so that one that is
- * removed and added again is another, and so that time let pass in tests (which moves both) makes new ids. */
+/* The id of the task for a planned time; by a calendar for the time of the rule, wherever it was moved. With
+ * the time at which the schedule was made, so that one that is removed and added again is another, and so
+ * that time let pass in tests (which moves both) makes new ids. */
 static void make_id(const tp_conn *conn, const struct tpi_schedule_row *row, int64_t planned_ms,
                     char id[TPI_UUID_SIZE]) {
     char name[TP_PREFIX_MAX + TP_HANDLER_MAX + 50];
@@ -64,32 +66,74 @@ static size_t most_tasks(const tp_schedule *schedule) {
     return schedule->missed_max < TPI_MISSED_MAX ? (size_t)schedule->missed_max : TPI_MISSED_MAX;
 }
 
-static tp_status decide(const struct firing *firing, const struct tpi_schedule_row *row, bool open,
-                        struct tpi_times *times, struct decision *decision) {
-    const tp_schedule *schedule = &row->schedule;
-    bool after = times->rule.kind == TPI_RULE_AFTER;
-    tp_status status = TP_NONE;
+/* By the rule alone. TP_NONE: there is no next time. */
+static tp_status plan(const struct firing *firing, const tp_schedule *schedule, struct tpi_times *times,
+                      struct decision *decision) {
     decision->count =
         tpi_times_passed(times, schedule->next_at, firing->now_ms, most_tasks(schedule), decision->passed);
+    if (times->rule.kind == TPI_RULE_AFTER) return TP_NONE;
+    return tpi_times_next(times, decision->passed[decision->count - 1], &decision->next.at_ms);
+}
+
+/* By the calendar as it is now, from the time of the rule that was dealt with last: what is planned may have
+ * been worked out from an earlier one, and may not be due any more. After ... plans one time only, and none
+ * while it waits for its task. */
+static tp_status plan_by_calendar(const struct firing *firing, const struct tpi_schedule_row *row,
+                                  const struct tpi_planning *planning, struct decision *decision) {
+    bool after = planning->times.rule.kind == TPI_RULE_AFTER;
+    struct tpi_planned next = {0};
+    int64_t fired = INT64_MIN;
+    decision->next.dealt_ms = row->rule_at;
+    if (after && !row->schedule.next_at) return TP_NONE;
+    if (!after)
+        decision->count = tpi_planned_passed(&planning->planner, row->rule_at, firing->now_ms,
+                                             most_tasks(&row->schedule), decision->planned);
+    for (size_t i = 0; i < decision->count; i++)
+        decision->passed[i] = fired = decision->planned[i].fire_ms;
+    if (decision->count) decision->next.dealt_ms = decision->planned[decision->count - 1].rule_ms;
+    tp_status status = tpi_planned_next(&planning->planner, decision->next.dealt_ms, fired, &next);
+    if (status != TP_OK) return status;
+    if (next.unknown && next.fire_ms <= firing->now_ms && !decision->count)
+        return tpi_planning_unknown(planning, next.fire_ms);
+    if (after && next.fire_ms <= firing->now_ms) {
+        decision->planned[decision->count++] = next;
+        decision->passed[0] = next.fire_ms;
+        decision->next.dealt_ms = next.rule_ms;
+        return TP_NONE;
+    }
+    decision->next.at_ms = next.fire_ms;
+    return TP_OK;
+}
+
+static tp_status decide(const struct firing *firing, const struct tpi_schedule_row *row, bool open,
+                        struct tpi_planning *planning, struct decision *decision) {
+    const tp_schedule *schedule = &row->schedule;
+    bool after = planning->times.rule.kind == TPI_RULE_AFTER;
+    tp_status status = planning->name ? plan_by_calendar(firing, row, planning, decision)
+                                      : plan(firing, schedule, &planning->times, decision);
+    if (status < TP_OK || !decision->count) return status == TP_NONE ? TP_OK : status;
     int64_t last = decision->passed[decision->count - 1];
-    if (!after) status = tpi_times_next(times, last, &decision->next_ms);
-    if (status == TP_NONE) decision->next_ms = 0;
     bool missed = firing->now_ms - last > MISSED_AFTER_MS && schedule->missed == TP_MISSED_SKIP && !after;
     if (missed || (open && (schedule->alone || after))) decision->count = 0;
-    return status == TP_NONE ? TP_OK : status;
+    return TP_OK;
 }
 
 /* Of a change that found no row: somebody else made it, and the row is not as it was. */
 static tp_status check_changed(const struct firing *firing, const char *name, int64_t next_at,
-                               const char *last_task) {
+                               int64_t rule_at, const char *last_task) {
     struct tpi_schedule_row now = {0};
     tp_status status = tpi_schedule_find(firing->conn, name, &now);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
     const tp_schedule *schedule = &now.schedule;
-    bool same =
-        !schedule->paused && schedule->next_at == next_at && strcasecmp(schedule->last_task, last_task) == 0;
+    bool same = !schedule->paused && schedule->next_at == next_at && now.rule_at == rule_at &&
+                strcasecmp(schedule->last_task, last_task) == 0;
     tpi_schedule_free(&now);
     return same ? tpi_refused_silently(&firing->conn->store, "kept a schedule as it was", "schedule") : TP_OK;
+}
+
+/* For which time the task of a planned time has its id. */
+static int64_t time_of_id(const struct tpi_planning *planning, const struct decision *decision, size_t i) {
+    return planning->name ? decision->planned[i].rule_ms : decision->passed[i];
 }
 
 /* Workers fire too, and name nobody. */
@@ -101,25 +145,27 @@ static tp_status record_fired(tp_conn *conn, const char *name, size_t tasks) {
 /* In the transaction: the schedule goes on to its next planned time, and the tasks of the passed ones are put
  * in. *inserted: how many of them are new. */
 static tp_status store(const struct firing *firing, const struct tpi_schedule_row *row,
-                       const struct decision *decision, size_t *inserted) {
+                       const struct tpi_planning *planning, const struct decision *decision,
+                       size_t *inserted) {
     const tp_schedule *schedule = &row->schedule;
     struct tpi_args args = {0};
     int64_t last_at = schedule->last_at;
     char last_task[TPI_UUID_SIZE] = "";
     if (decision->count) {
         last_at = decision->passed[decision->count - 1];
-        make_id(firing->conn, row, last_at, last_task);
+        make_id(firing->conn, row, time_of_id(planning, decision, decision->count - 1), last_task);
     }
     tpi_args_text(&args, TPI_P_name, schedule->name);
     tpi_args_number(&args, TPI_P_created_at, row->created_at);
     tpi_args_number(&args, TPI_P_due_at, schedule->next_at);
-    if (decision->next_ms) tpi_args_number(&args, TPI_P_next_at, decision->next_ms);
+    tpi_args_number(&args, TPI_P_dealt_at, row->rule_at);
+    tpi_planning_args(planning, &decision->next, &args);
     if (last_at) tpi_args_number(&args, TPI_P_last_at, last_at);
     tpi_args_text(&args, TPI_P_last_task, decision->count ? last_task : schedule->last_task);
     tpi_args_number(&args, TPI_P_modified_at, firing->now_ms);
     tp_status status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_advance, &args);
     if (status == TP_NONE)
-        return check_changed(firing, schedule->name, schedule->next_at, schedule->last_task);
+        return check_changed(firing, schedule->name, schedule->next_at, row->rule_at, schedule->last_task);
     for (size_t i = 0; i < decision->count && status == TP_OK; i++) {
         tp_new_task task = {.size = sizeof task,
                             .handler = schedule->handler,
@@ -129,7 +175,7 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
                             .priority = schedule->priority,
                             .max_failures = schedule->max_failures,
                             .due_at = decision->passed[i]};
-        make_id(firing->conn, row, decision->passed[i], task.id);
+        make_id(firing->conn, row, time_of_id(planning, decision, i), task.id);
         status = tp_enqueue(firing->conn, &task);
         if (status == TP_OK) ++*inserted;
         if (status == TP_EXISTS) status = TP_OK;
@@ -137,21 +183,22 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
     return status == TP_OK && *inserted ? record_fired(firing->conn, schedule->name, *inserted) : status;
 }
 
-static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row, struct tpi_times *times,
-                          struct decision *decision) {
+static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *row,
+                          struct tpi_planning *planning, struct decision *decision) {
     struct tpi_scope scope;
     size_t inserted = 0;
     bool open = false;
     if (row->bad_missed)
         return tpi_error(TP_MISUSE, "missed is none of once, skip, all; remove it and add it anew");
-    if (row->schedule.next_at < 1)
+    if (row->bad_closed) return tpi_schedule_bad_closed();
+    if (row->schedule.next_at < 1 && !*row->schedule.calendar)
         return tpi_error(TP_MISUSE, "next_at is no time; pause it and resume it, which sets it anew");
-    tp_status status = tpi_times_open(row->schedule.rule, row->schedule.time_zone, times);
+    tp_status status = tpi_planning_open(firing->conn, &row->schedule, planning);
     if (status == TP_OK) status = tpi_schedule_open(firing->conn, &row->schedule, &open);
-    if (status == TP_OK) status = decide(firing, row, open, times, decision);
+    if (status == TP_OK) status = decide(firing, row, open, planning, decision);
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(firing->conn, &scope, store(firing, row, decision, &inserted));
+    status = tpi_scope_end(firing->conn, &scope, store(firing, row, planning, decision, &inserted));
     /* Its tasks have no dedup_key, and were searched for by their ids. */
     status = tpi_refused_judge(&firing->conn->store, status, "pending", NULL, NULL);
     if (status != TP_OK) return status;
@@ -162,17 +209,18 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
 
 static tp_status fire_named(struct firing *firing, const char *name) {
     struct tpi_schedule_row row = {0};
-    struct tpi_times times = {0};
+    struct tpi_planning planning = {0};
     tp_status status = tpi_schedule_find(firing->conn, name, &row);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
     struct decision *decision = calloc(1, sizeof *decision);
     bool due = !row.schedule.paused && row.schedule.next_at && row.schedule.next_at <= firing->now_ms;
+    bool planned_anew = !row.schedule.paused && *row.schedule.calendar; /* its calendar may have changed */
     if (!decision)
         status = tpi_error(TP_NOMEM, "out of memory");
-    else if (due)
-        status = note_broken(firing, name, fire_row(firing, &row, &times, decision));
+    else if (due || planned_anew)
+        status = note_broken(firing, name, fire_row(firing, &row, &planning, decision));
     free(decision);
-    tpi_times_close(&times);
+    tpi_planning_close(&planning);
     tpi_schedule_free(&row);
     return status;
 }
@@ -209,40 +257,57 @@ static tp_status fire_due(struct firing *firing) {
 /* ---- Those that wait for their last task --------------------------------------------------------------- */
 
 struct waiting {
-    const char *name, *rule, *last_task;
+    tp_schedule schedule;
+    const char *closed;
     int open;
     int64_t finished_at, failed_at; /* 0: its task is not there */
 };
 
-static tp_status start_one(struct firing *firing, const struct waiting *waiting) {
+static tp_status start_ended(struct firing *firing, const struct waiting *waiting,
+                             struct tpi_planning *planning) {
+    const tp_schedule *schedule = &waiting->schedule;
     struct tpi_args args = {0};
-    struct tpi_times times = {0};
-    int64_t now = 0, next = 0;
-    tp_status status = tpi_times_open(waiting->rule, NULL, &times);
-    if (status != TP_OK) return status;
-    int64_t delay = times.rule.period_ms;
-    if (waiting->open) {
-        if (firing->waiting_ms < 0 || delay < firing->waiting_ms) firing->waiting_ms = delay;
-        return TP_OK;
-    }
-    status = tpi_ask_now(firing->conn, &now);
+    struct tpi_next next = {0};
+    int64_t now = 0;
+    tp_status status = tpi_ask_now(firing->conn, &now);
     int64_t ended_at = waiting->finished_at ? waiting->finished_at : waiting->failed_at;
-    if (status == TP_OK) status = tpi_times_next(&times, ended_at ? ended_at : now, &next);
+    if (status == TP_OK) status = tpi_planning_begin(planning, ended_at ? ended_at : now, &next);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
-    tpi_args_text(&args, TPI_P_name, waiting->name);
-    tpi_args_text(&args, TPI_P_last_task, waiting->last_task);
-    tpi_args_number(&args, TPI_P_next_at, next);
+    tpi_args_text(&args, TPI_P_name, schedule->name);
+    tpi_args_text(&args, TPI_P_last_task, schedule->last_task);
+    tpi_planning_args(planning, &next, &args);
     tpi_args_number(&args, TPI_P_modified_at, now);
     status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
-    return status == TP_NONE ? check_changed(firing, waiting->name, 0, waiting->last_task) : status;
+    return status == TP_NONE ? check_changed(firing, schedule->name, 0, next.dealt_ms, schedule->last_task)
+                             : status;
+}
+
+static tp_status start_one(struct firing *firing, struct waiting *waiting) {
+    struct tpi_planning planning = {0};
+    tp_schedule *schedule = &waiting->schedule;
+    schedule->closed = TP_CLOSED_SKIP;
+    if (*schedule->calendar && !tpi_closed_parse(waiting->closed, &schedule->closed))
+        return tpi_schedule_bad_closed();
+    tp_status status = tpi_planning_open(firing->conn, schedule, &planning);
+    if (status != TP_OK) return status;
+    int64_t delay = planning.times.rule.period_ms;
+    if (!waiting->open)
+        status = start_ended(firing, waiting, &planning);
+    else if (firing->waiting_ms < 0 || delay < firing->waiting_ms)
+        firing->waiting_ms = delay;
+    tpi_planning_close(&planning);
+    return status;
 }
 
 /* All of them are in memory, so that no result is open while they are changed. */
 static tp_status start_waiting(struct firing *firing) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(TEXT, struct waiting, name),
-        TPI_COLUMN(TEXT, struct waiting, rule),
-        TPI_COLUMN(TEXT, struct waiting, last_task),
+        TPI_COLUMN(TEXT, struct waiting, schedule.name),
+        TPI_COLUMN(TEXT, struct waiting, schedule.rule),
+        TPI_COLUMN(TEXT, struct waiting, schedule.time_zone),
+        TPI_COLUMN(TEXT, struct waiting, schedule.calendar),
+        TPI_COLUMN(TEXT, struct waiting, closed),
+        TPI_COLUMN(TEXT, struct waiting, schedule.last_task),
         TPI_COLUMN(FLAG, struct waiting, open),
         TPI_COLUMN(NUMBER, struct waiting, finished_at),
         TPI_COLUMN(NUMBER, struct waiting, failed_at),
@@ -254,9 +319,9 @@ static tp_status start_waiting(struct firing *firing) {
     size_t count = 0;
     tp_status status = tpi_store_list(&firing->conn->store, TPI_S_schedule_waiting, &args, columns, &texts,
                                       sizeof(struct waiting), &all, &count);
-    const struct waiting *waiting = all;
+    struct waiting *waiting = all;
     for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = note_broken(firing, waiting[i].name, start_one(firing, &waiting[i]));
+        status = note_broken(firing, waiting[i].schedule.name, start_one(firing, &waiting[i]));
     free(all);
     tpi_texts_free(&texts);
     return status;

@@ -20,12 +20,12 @@ void tpi_times_close(struct tpi_times *times) {
     times->zone = NULL;
 }
 
-static void span_of(void *zone, int64_t at, struct tpi_span *span) {
+void tpi_times_span(void *zone, int64_t at, struct tpi_span *span) {
     tpi_zone_span(zone, at, &span->start, &span->end, &span->offset, &span->before);
 }
 
 tp_status tpi_times_next(struct tpi_times *times, int64_t after_ms, int64_t *next_ms) {
-    return tpi_rule_next(&times->rule, times->zone ? span_of : NULL, times->zone, after_ms, next_ms);
+    return tpi_rule_next(&times->rule, times->zone ? tpi_times_span : NULL, times->zone, after_ms, next_ms);
 }
 
 /* Those after one time and up to now; the latest, in a ring. */

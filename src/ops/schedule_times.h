@@ -14,6 +14,8 @@ struct tpi_times {
 /* TP_MISUSE with text: the rule or the zone cannot be read. */
 TP_CHECKED tp_status tpi_times_open(const char *rule, const char *time_zone, struct tpi_times *times);
 void tpi_times_close(struct tpi_times *times);
+/* Of a struct tpi_zone, for the core. */
+void tpi_times_span(void *zone, int64_t at, struct tpi_span *span);
 /* The first planned time after this one. TP_NONE: never again. */
 TP_CHECKED tp_status tpi_times_next(struct tpi_times *times, int64_t after_ms, int64_t *next_ms);
 

@@ -320,9 +320,12 @@ static tp_status settle(struct many *many, const tp_task *const *tasks, tp_statu
         item->repeated = by_token_and_id(item - 1, item) == 0;
         if (item->repeated) item->open = false;
     }
-    tp_status status = tpi_conn_in_transaction(many->conn) ? settle_inside(many)
-                       : many->conn->store.link.owned      ? settle_alone(many)
-                                                           : one_by_one(many);
+    bool open = false;
+    tp_status status = tpi_conn_in_transaction(many->conn, &open);
+    if (status == TP_OK)
+        status = open                           ? settle_inside(many)
+                 : many->conn->store.link.owned ? settle_alone(many)
+                                                : one_by_one(many);
     for (size_t i = 0; i < many->count && status == TP_OK; i++) {
         struct item *item = &many->items[i];
         if (item->repeated) item->answer = many->items[i - 1].answer;

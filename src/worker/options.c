@@ -75,6 +75,19 @@ static tp_status check_durations(const tp_worker_options *o) {
     return TP_OK;
 }
 
+static tp_status check_hooks(const tp_hook *hooks, size_t count) {
+    if (count > TP_HOOKS_MAX || (count && !hooks))
+        return tpi_error(TP_MISUSE, "worker options: hooks must hold hook_count hooks, at most %d",
+                         TP_HOOKS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const tp_hook *hook = (const void *)((const char *)hooks + i * hooks->size);
+        const char *fault = tpi_sized_read_fault(TPI_SIZED_hook, hook);
+        if (!fault && hook->size != hooks->size) fault = "tp_hook: size is not that of the first";
+        if (fault) return tpi_error(TP_MISUSE, "worker options: %s", fault);
+    }
+    return TP_OK;
+}
+
 static tp_status check_choices(const tp_worker_options *o) {
     if ((unsigned)o->when_full > TP_FULL_ABORT)
         return tpi_error(TP_MISUSE, "worker options: when_full is %d, which is no tp_full",
@@ -86,7 +99,8 @@ static tp_status check_choices(const tp_worker_options *o) {
                                     "hot_ms 0, or use TP_PACE_DELAY");
     if (o->on_alert && o->on_alert_group)
         return tpi_error(TP_MISUSE, "worker options: use on_alert or on_alert_group, not both");
-    return tpi_options_check_retry(o->retry);
+    tp_status status = check_hooks(o->hooks, o->hook_count);
+    return status == TP_OK ? tpi_options_check_retry(o->retry) : status;
 }
 
 static void fill_in(tp_worker_options *o) {

@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "core/retry.h"
 #include "ops/for_workers.h"
+#include "worker/hooks.h"
 #include "worker/outcome.h"
 #include "worker/watchdog.h"
 
@@ -54,8 +55,15 @@ tp_verdict tpi_run_call(struct tp_run *run) {
     if (run->calls == 1)
         tpi_tally_wait(tally, handler->name,
                        tpi_task_waited_ms(run->job->task) + began - run->job->claimed_ms);
-    tp_verdict verdict = handler->fn(run, handler->arg);
-    tpi_tally_run(tally, handler->name, tpi_clock_mono_ms() - began);
+    int64_t took = -1;
+    tp_verdict verdict;
+    if (run->runs->hook_count) {
+        verdict = tpi_hooks_call(run, &took);
+    } else {
+        verdict = handler->fn(run, handler->arg);
+        took = tpi_clock_mono_ms() - began;
+    }
+    if (took >= 0) tpi_tally_run(tally, handler->name, took);
     if ((unsigned)verdict <= TP_RUN_LATER) return verdict;
     snprintf(run->reason, sizeof run->reason, "the handler returned %d, which is no tp_verdict",
              (int)verdict);

@@ -12,6 +12,8 @@ struct tpi_runs {
     pthread_mutex_t reader_lock; /* held over a database call */
     struct tpi_session reader;   /* under reader_lock: reads long parameters for all handlers */
     atomic_size_t running;       /* handlers being called */
+    const tp_hook *hooks;        /* the owner's, checked; of the size of the first */
+    size_t hook_count;
 };
 
 struct tp_run {

@@ -39,7 +39,11 @@ static void wire_jobs(struct tp_worker *w) {
                                           .queue = &w->queue,
                                           .record = &w->record,
                                           .options = options};
-    w->runs = (struct tpi_runs){.life = &w->life, .record = &w->record, .completer = &w->completer};
+    w->runs = (struct tpi_runs){.life = &w->life,
+                                .record = &w->record,
+                                .completer = &w->completer,
+                                .hooks = options->hooks,
+                                .hook_count = options->hook_count};
 }
 
 static void wire_threads(struct tp_worker *w) {

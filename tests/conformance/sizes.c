@@ -154,11 +154,55 @@ static tp_status use_schedule(void *given) {
     return status;
 }
 
+static tp_calendar for_calendar(void) {
+    tp_calendar calendar = TP_CALENDAR_INIT;
+    calendar.name = pool.handler;
+    return calendar;
+}
+static tp_status use_calendar(void *given) {
+    tp_status status = tp_calendar_set(pool.a, given, NULL);
+    if (status == TP_OK) must(tp_calendar_remove(pool.a, pool.handler));
+    return status;
+}
+
+static tp_calendar_day for_calendar_day(void) {
+    tp_calendar_day day = TP_CALENDAR_DAY_INIT;
+    day.date = "2027-12-24";
+    return day;
+}
+static tp_status use_calendar_day(void *given) {
+    tp_calendar calendar = for_calendar();
+    calendar.days = given;
+    calendar.day_count = 1;
+    return use_calendar(&calendar);
+}
+
+static tp_business_day_info for_business_day_info(void) {
+    return (tp_business_day_info)TP_BUSINESS_DAY_INIT;
+}
+static tp_status use_business_day_info(void *given) {
+    tp_calendar calendar = for_calendar();
+    must(tp_calendar_set(pool.a, &calendar, NULL));
+    tp_status status = tp_business_day(pool.a, pool.handler, "2027-12-24", 0, given);
+    must(tp_calendar_remove(pool.a, pool.handler));
+    return status;
+}
+
 static tp_status use_worker_options(void *given) {
     tp_worker *worker = NULL;
     tp_status status = tp_worker_open(pool.env, given, &worker);
     tp_worker_close(worker);
     return status;
+}
+
+static tp_hook for_hook(void) {
+    return (tp_hook)TP_HOOK_INIT;
+}
+static tp_status use_hook(void *given) {
+    tp_worker_options options = TP_WORKER_INIT;
+    options.hooks = given;
+    options.hook_count = 1;
+    return use_worker_options(&options);
 }
 
 static tp_status use_operated(void *given) {
@@ -227,7 +271,7 @@ union any {
 /* Those that the library only writes. */
 static bool is_result(enum tpi_sized kind) {
     return kind == TPI_SIZED_operated || kind == TPI_SIZED_counters || kind == TPI_SIZED_worker_info ||
-           kind == TPI_SIZED_erased;
+           kind == TPI_SIZED_erased || kind == TPI_SIZED_business_day_info;
 }
 
 static const struct {

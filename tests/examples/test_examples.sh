@@ -113,6 +113,14 @@ worker=
 expect "worker: its exit code after SIGTERM" "$code" 0
 expect "worker: what was granted" "$(grep -c '^done order-7' "$scratch/worker")" 1
 expect "worker: what was skipped" "$(grep '^skipped' "$scratch/worker")" "skipped nothing nothing to grant"
+
+# The trace context of the producer comes back in the span of the handler's call; without one there is no span.
+"$examples/traced" put 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 100 || expect "traced: put" no yes
+"$taskpool" enqueue traced-points 7 >/dev/null
+"$examples/traced" work >"$scratch/spans" 2>"$scratch/points"
+expect "traced: points" "$(sort -n "$scratch/points" | tr '\n' ' ')" "7 points 100 points "
+expect "traced: its span" "$(sed 's/"spanId":"[0-9a-f]\{16\}"/SPAN/; s/"ms":[0-9]*/MS/' "$scratch/spans")" \
+  '{"traceId":"0af7651916cd43dd8448eb211c80319c","parentSpanId":"b7ad6b7169203331",SPAN,"name":"traced-points",MS,"ok":true}'
 expect "worker: what needs a person" "$(grep '^ALERT' "$scratch/worker")" "ALERT wrong the parameters must be a number of points"
 expect "finished, failed, of another handler" "$(count finished points) $(count failed points) $(count pending mail)" "2 1 1"
 

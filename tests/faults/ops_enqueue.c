@@ -61,6 +61,18 @@ static tp_status enqueue_many(struct work *work) {
     return status;
 }
 
+/* Its calendar is read before; its time may be another the next time. */
+static void fresh_at_cut_off(struct work *work) {
+    tp_calendar calendar = TP_CALENDAR_INIT;
+    calendar.name = "cut-offs";
+    calendar.weekdays = "SUN-SAT";
+    tp_status status = tp_calendar_set(pool.b, &calendar, NULL);
+    if (status != TP_EXISTS) must(status);
+    tp_new_task *task = work_fresh(work);
+    task->due_at = task->delay_ms = 0;
+    task->cut_off_calendar = "cut-offs";
+}
+
 /* ---- The ledger ---------------------------------------------------------------------------------------- */
 
 CALL(once, tp_once(work->conn, work->key, work->tasks[0]))
@@ -85,6 +97,7 @@ static const struct operation operations[] = {
     {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},
+    {"enqueue at a cut-off", 0, fresh_at_cut_off, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue_many", 0, fresh_three, enqueue_many, TP_OK, are_pending},
     {"enqueue_many, sixty", TRAIT_EXPENSIVE, fresh_sixty, enqueue_many, TP_OK, are_pending},
     {"enqueue_many, in a transaction", TRAIT_TRANSACTION, fresh_three, enqueue_many, TP_OK, are_pending},

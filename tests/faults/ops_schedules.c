@@ -178,7 +178,110 @@ static void three_fired_by_ann(struct work *work) {
     want_acts(work, "fired", 3);
 }
 
+/* ---- Calendars ----------------------------------------------------------------------------------------- */
+
+enum { CALENDAR_DAYS = 3 };
+static const tp_calendar_day some_days[CALENDAR_DAYS] = {
+    {sizeof(tp_calendar_day), "2027-12-24", "12:00", "Christmas Eve", TP_DAY_HALF, 0},
+    {sizeof(tp_calendar_day), "2027-03-26", NULL, "Good Friday", TP_DAY_CLOSED, 0},
+    {sizeof(tp_calendar_day), "2027-03-29", NULL, NULL, TP_DAY_CLOSED, 0}};
+
+static tp_status set_days(tp_conn *conn, const struct work *work, size_t count) {
+    tp_calendar calendar = TP_CALENDAR_INIT;
+    calendar.name = work->key;
+    calendar.weekdays = "SUN-SAT";
+    calendar.first_date = "2000-01-01";
+    calendar.last_date = "2999-12-31";
+    calendar.days = some_days;
+    calendar.day_count = count;
+    return tp_calendar_set(conn, &calendar, "tester@desk");
+}
+
+CALL(set_calendar, set_days(work->conn, work, CALENDAR_DAYS))
+STEP(with_calendar, must(set_days(pool.b, work, 1)))
+
+static tp_status set_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "calendar", NULL, work->key) == CALENDAR_DAYS ? TP_EXISTS : TP_OK;
+}
+
+STEP(is_set, want_number(snapshot_count(&work->now, "calendar", NULL, work->key), CALENDAR_DAYS))
+CALL(remove_calendar, tp_calendar_remove(work->conn, work->key))
+
+static tp_status calendar_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "calendar", NULL, work->key) ? TP_OK : TP_NONE;
+}
+
+STEP(calendar_is_gone, want_number(snapshot_count(&work->now, "calendar", NULL, work->key), 0))
+
+static void see_calendar(const tp_calendar *calendar, void *arg) {
+    struct work *work = arg;
+    work->number += strcmp(calendar->name, work->key) == 0 && calendar->day_count == 1;
+}
+
+static tp_status each_calendar(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_calendar_each(work->conn, NULL, see_calendar, work);
+    if (status == TP_OK) want_number(work->number, 1);
+    return status;
+}
+
+static tp_status ask_day(struct work *work) {
+    tp_business_day_info day = TP_BUSINESS_DAY_INIT;
+    tp_status status = tp_business_day(work->conn, work->key, "2027-12-23", 1, &day);
+    if (status == TP_OK && strcmp(day.date, "2027-12-24") != 0) wrong("another day");
+    return status;
+}
+
+static tp_status ask_cut_off(struct work *work) {
+    int64_t at = MARK;
+    tp_status status = tp_next_cut_off(work->conn, work->key, INT64_C(1829646000000) - 1, &at);
+    want_untouched_number(status, at);
+    return status;
+}
+
+static tp_status planned_by_calendar(struct work *work) {
+    tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
+    schedule.calendar = work->key;
+    int64_t at = MARK;
+    tp_status status = tp_schedule_planned(work->conn, &schedule, INT64_C(1829646000000), &at);
+    want_untouched_number(status, at);
+    return status;
+}
+
+static tp_status add_by_calendar(struct work *work) {
+    tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
+    schedule.calendar = work->key;
+    schedule.closed = TP_CLOSED_AFTER;
+    return tp_schedule_add(work->conn, &schedule);
+}
+
+STEP(is_added_by_calendar, want_number(rows(work, "fire_at > 0 AND next_at IS NULL"), 1))
+
+/* A day has passed, and the calendar is another: the schedule is planned anew and fires. */
+static void one_due_by_calendar(struct work *work) {
+    tp_conn *conn = work->conn;
+    with_calendar(work);
+    work->conn = pool.b;
+    must(add_by_calendar(work));
+    work->conn = conn;
+    let_pass(25 * 3600000 + 1000);
+    must(set_days(pool.b, work, 2));
+}
+
 static const struct operation operations[] = {
+    {"calendar_set", 0, NULL, set_calendar, TP_OK, is_set, set_or_not},
+    {"calendar_set, another", 0, with_calendar, set_calendar, TP_OK, is_set, set_or_not},
+    {"calendar_set, in a transaction", TRAIT_TRANSACTION, with_calendar, set_calendar, TP_OK, is_set,
+     set_or_not},
+    {"calendar_remove", 0, with_calendar, remove_calendar, TP_OK, calendar_is_gone, calendar_or_not},
+    {"calendar_each", 0, with_calendar, each_calendar, TP_OK, nothing_changed},
+    {"business_day", 0, with_calendar, ask_day, TP_OK, nothing_changed},
+    {"next_cut_off", 0, with_calendar, ask_cut_off, TP_OK, nothing_changed},
+    {"schedule_planned", 0, with_calendar, planned_by_calendar, TP_OK, nothing_changed},
+    {"schedule_add, by a calendar", 0, with_calendar, add_by_calendar, TP_OK, is_added_by_calendar,
+     schedule_or_not},
+    {"schedule_fire, by a calendar", TRAIT_PIECEMEAL, one_due_by_calendar, fire, TP_OK, one_fired,
+     .finish = fire_again},
     {"schedule_add", TRAIT_SHARED, NULL, add, TP_OK, is_added, schedule_or_not},
     {"schedule_add, in a transaction", TRAIT_SHARED | TRAIT_TRANSACTION, NULL, add, TP_OK, is_added,
      schedule_or_not},

@@ -51,16 +51,18 @@ void snapshot_read(struct snapshot *snapshot) {
         sql_raw_each(
             dbc, add_row, snapshot,
             "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY 2, 3, 5") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'effect' AS pool, task_id, note, '' AS owner, 0 AS failures, 0 AS due_at "
-                     "FROM tp_fx UNION ALL "
-                     "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
-                     "SELECT 'schedule', '', name, '', paused, next_at FROM tp_schedule UNION ALL "
-                     "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
-                     "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
-                     "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
-                     "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' OR name = "
-                     "'four_eyes' ORDER BY 1, 2, 3") &&
+        sql_raw_each(
+            dbc, add_row, snapshot,
+            "SELECT 'effect' AS pool, task_id, note, '' AS owner, 0 AS failures, 0 AS due_at "
+            "FROM tp_fx UNION ALL "
+            "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
+            "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "
+            "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "
+            "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
+            "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
+            "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
+            "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' OR name = "
+            "'four_eyes' ORDER BY 1, 2, 3") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
@@ -73,9 +75,9 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending", "finished", "failed",   "history",
-                                         "fx",      "once",     "schedule", "worker",
-                                         "pause",   "activity", "request",  "request_row"};
+    static const char *const tables[] = {"pending", "finished",    "failed",   "history",     "fx",
+                                         "once",    "schedule",    "worker",   "pause",       "activity",
+                                         "request", "request_row", "calendar", "calendar_day"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

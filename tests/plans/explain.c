@@ -15,7 +15,7 @@ enum { FEW = 800, COLUMNS = 12 };
 
 /* What is not large: a handful of rows, whatever becomes of the pool, and rows made on the way. */
 static const char CATALOGS[] = "cat"; /* of one row, in MySQL's dictionary */
-static const char *const small[] = {"schedule", "worker", "pause", "meta"};
+static const char *const small[] = {"schedule", "calendar", "worker", "pause", "meta", "audit_head"};
 
 static struct tpi_sql explained[TPI_STATEMENT_COUNT];
 static struct tpi_dialect dialect;

@@ -99,16 +99,33 @@
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \
     X(advance_activity_end, ALL, "for tests: moves all times")                                               \
+    X(audit_lock, KEY, "")                                                                                   \
+    X(audit_place, KEY, "")                                                                                  \
+    X(audit_add, KEY, "")                                                                                    \
+    X(audit_last, ALL, "for people: what was done in a span of time")                                        \
+    X(audit_chain, ALL, "taskpool check --audit looks at every row")                                         \
+    X(audit_next, ALL, "for people: what was done in a span of time")                                        \
+    X(audit_try, KEY, "")                                                                                    \
+    X(audit_unchained, ALL, "taskpool check --audit looks at every note")                                    \
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
     X(once_find_locking, KEY, "")                                                                            \
+    X(calendar_add, KEY, "")                                                                                 \
+    X(calendar_change, KEY, "")                                                                              \
+    X(calendar_remove, KEY, "")                                                                              \
+    X(calendar_version, KEY, "")                                                                             \
+    X(calendar_used, FEW, "schedules are few")                                                               \
+    X(calendar_day_add, KEY, "")                                                                             \
+    X(calendar_day_remove, KEY, "")                                                                          \
+    X(calendar_list, ALL, "for people: all calendars")                                                       \
+    X(calendar_find, ALL, "calendars are few, and their days")                                               \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
     X(schedule_list, ALL, "for people: all schedules")                                                       \
     X(schedule_find, KEY, "")                                                                                \
-    X(schedule_due, FEW, "schedules are few")                                                                \
-    X(schedule_wait, PAGE, "")                                                                               \
+    X(schedule_due, ALL, "schedules are few")                                                                \
+    X(schedule_wait, ALL, "schedules are few")                                                               \
     X(schedule_waiting, KEY, "")                                                                             \
     X(schedule_start, KEY, "")                                                                               \
     X(schedule_advance, KEY, "")                                                                             \
@@ -182,8 +199,27 @@
     X(purge_pick_history, PAGE, "")                                                                          \
     X(purge_count_history, ALL, "an operator's rehearsal counts what is selected")                           \
     X(purge_history, KEY, "")                                                                                \
+    X(request_add, KEY, "")                                                                                  \
+    X(request_find, KEY, "")                                                                                 \
+    X(request_list, ALL, "for people: requests are few")                                                     \
+    X(request_same, FEW, "few requests wait")                                                                \
+    X(request_overdue, FEW | PAGE, "few requests wait; while there are few at all they are read in order")   \
+    X(request_run, KEY, "")                                                                                  \
+    X(request_end, KEY, "")                                                                                  \
+    X(request_rows_pending, KEY, "")                                                                         \
+    X(request_rows_finished, KEY, "")                                                                        \
+    X(request_rows_failed, KEY, "")                                                                          \
+    X(request_rows_once, KEY, "")                                                                            \
+    X(request_rows_history, KEY, "")                                                                         \
+    X(request_keys, KEY, "")                                                                                 \
+    X(request_hold_pending, ALL, "an approval compares what is kept of a request with the tasks of a batch") \
+    X(request_hold_finished, ALL,                                                                            \
+      "an approval compares what is kept of a request with the tasks of a batch")                            \
+    X(request_hold_failed, ALL, "an approval compares what is kept of a request with the tasks of a batch")  \
+    X(request_forget, KEY, "")                                                                               \
     X(meta_get, KEY, "")                                                                                     \
     X(meta_set, KEY, "")                                                                                     \
+    X(meta_swap, KEY, "")                                                                                    \
     X(meta_add, KEY, "")                                                                                     \
     X(check_two_pools, ALL, "taskpool check looks at every row")                                             \
     X(check_state, ALL, "taskpool check looks at every row")                                                 \

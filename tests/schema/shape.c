@@ -33,7 +33,9 @@ enum {
     AUDIT = 1024,
     AUDIT_HEAD = 2048,
     REQUEST = 4096,
-    REQUEST_ROW = 8192
+    REQUEST_ROW = 8192,
+    CALENDAR = 16384,
+    CALENDAR_DAY = 32768
 };
 
 static const struct column {
@@ -95,6 +97,26 @@ static const struct column {
     {SCHEDULE, "last_task", UUID, 0, MAY_BE_NULL},
     {SCHEDULE, "created_at", BIG, 0, NOT_NULL},
     {SCHEDULE, "modified_at", BIG, 0, NOT_NULL},
+    {SCHEDULE, "calendar", TEXT, 64, MAY_BE_NULL},
+    {SCHEDULE, "closed", TEXT, 8, MAY_BE_NULL},
+    {SCHEDULE, "rule_at", BIG, 0, MAY_BE_NULL},
+    {SCHEDULE, "fire_at", BIG, 0, MAY_BE_NULL},
+    {SCHEDULE, "calendar_version", TEXT, 36, MAY_BE_NULL},
+    {CALENDAR, "name", TEXT, 64, NOT_NULL},
+    {CALENDAR, "time_zone", TEXT, 64, MAY_BE_NULL},
+    {CALENDAR, "weekdays", TEXT, 32, NOT_NULL},
+    {CALENDAR, "cut_off", TEXT, 5, NOT_NULL},
+    {CALENDAR, "first_date", TEXT, 10, NOT_NULL},
+    {CALENDAR, "last_date", TEXT, 10, NOT_NULL},
+    {CALENDAR, "version", TEXT, 36, NOT_NULL},
+    {CALENDAR, "changed_by", TEXT, 128, MAY_BE_NULL},
+    {CALENDAR, "created_at", BIG, 0, NOT_NULL},
+    {CALENDAR, "modified_at", BIG, 0, NOT_NULL},
+    {CALENDAR_DAY, "calendar", TEXT, 64, NOT_NULL},
+    {CALENDAR_DAY, "business_date", TEXT, 10, NOT_NULL},
+    {CALENDAR_DAY, "kind", TEXT, 8, NOT_NULL},
+    {CALENDAR_DAY, "cut_off", TEXT, 5, MAY_BE_NULL},
+    {CALENDAR_DAY, "name", TEXT, 128, MAY_BE_NULL},
     {WORKER, "id", UUID, 0, NOT_NULL},
     {WORKER, "name", TEXT, 128, NOT_NULL},
     {WORKER, "host", TEXT, 128, NOT_NULL},
@@ -220,6 +242,8 @@ static const struct index {
     {ONCE, "tp_once_age", false, "created_at", NULL},
     {SCHEDULE, NULL, true, "name", NULL},
     {SCHEDULE, "tp_schedule_next", false, "next_at", NULL},
+    {CALENDAR, NULL, true, "name", NULL},
+    {CALENDAR_DAY, NULL, true, "calendar, business_date", NULL},
     {WORKER, NULL, true, "id", NULL},
     {WORKER, "tp_worker_seen", false, "seen_at", NULL},
     {WORKER, "tp_worker_tag", false, "token_tag", NULL},
@@ -243,7 +267,8 @@ static const struct table {
               {SCHEDULE, "schedule"}, {WORKER, "worker"},
               {PAUSE, "pause"},       {ACTIVITY, "activity"},
               {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
-              {REQUEST, "request"},   {REQUEST_ROW, "request_row"}};
+              {REQUEST, "request"},   {REQUEST_ROW, "request_row"},
+              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

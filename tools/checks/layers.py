@@ -20,6 +20,7 @@ RULES = [
     ("dialects", [], set(), PURE),
     ("src/common", [], PROGRAMS | {"popt", "pwd", "uniwidth", "sys/prctl"}, LIBC),
     ("src/cli/terminal.c", [], PROGRAMS | {"curses", "uniwidth"}, LIBC),
+    ("src/cli/calendar_ics.c", [], PROGRAMS | {"libical"}, LIBC),
     ("src/cli", [], PROGRAMS | {"sys/prctl", "sys/socket", "sys/un", "dirent"}, LIBC),
     ("src/console/http.c", [], PROGRAMS | {"microhttpd"}, LIBC),
     ("src/console/headers.c", [], {"microhttpd", "netdb", "sys/socket"}, LIBC),

@@ -64,7 +64,7 @@ lib=libtaskpool$soname
 case $kind in
   deb)
     needs "$lib" libodbc2 libuuid1 libglib2.0-0 libc6
-    needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6
+    needs taskpool "$lib " libpopt0 libjson-c5 libunistring libncursesw6 libical3
     needs "libtaskpool-cobol$soname" "$lib " libodbc2
     needs taskpool-console "$lib " libmicrohttpd12 libgnutls30 libcrypt1 libjson-c5
     needs libtaskpool-dev "$lib " "libtaskpool-cobol$soname " unixodbc-dev
@@ -78,7 +78,7 @@ case $kind in
     ;;
   rpm)
     needs "$lib" 'libodbc\.so\.2' 'libuuid\.so\.1' 'libglib-2\.0'
-    needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so'
+    needs taskpool "$lib = " 'libpopt\.so' 'libjson-c\.so' 'libunistring\.so' 'libncursesw\.so' 'libical\.so'
     needs "libtaskpool-cobol$soname" "$lib = " 'libodbc\.so\.2'
     needs taskpool-console "$lib = " 'libmicrohttpd\.so' 'libgnutls\.so' 'libcrypt\.so'
     if command -v rpmlint >/dev/null; then

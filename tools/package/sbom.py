@@ -15,8 +15,8 @@ import time
 PARTS = [("odbc", "unixODBC", "LGPL-2.1-or-later", "library"), ("uuid", "libuuid", "BSD-3-Clause", "library"),
          ("glib-2.0", "GLib", "LGPL-2.1-or-later", "library"), ("popt", "popt", "MIT", "program"), ("json-c", "json-c", "MIT", "program"),
          ("unistring", "libunistring", "LGPL-3.0-or-later OR GPL-2.0-or-later", "program"),
-         ("ncursesw", "ncurses", "X11", "program"), ("libmicrohttpd", "libmicrohttpd", "LGPL-2.1-or-later", "program"),
-         ("gnutls", "GnuTLS", "LGPL-2.1-or-later", "program"),
+         ("ncursesw", "ncurses", "X11", "program"), ("libical", "libical", "LGPL-2.1-only OR MPL-2.0", "program"),
+         ("libmicrohttpd", "libmicrohttpd", "LGPL-2.1-or-later", "program"), ("gnutls", "GnuTLS", "LGPL-2.1-or-later", "program"),
          ("libcrypt", "libxcrypt", "LGPL-2.1-or-later", "program")]
 
 

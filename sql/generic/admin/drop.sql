@@ -9,6 +9,8 @@ DROP TABLE tp_failed;
 DROP TABLE tp_history;
 DROP TABLE tp_once;
 DROP TABLE tp_schedule;
+DROP TABLE tp_calendar_day;
+DROP TABLE tp_calendar;
 DROP TABLE tp_worker;
 DROP TABLE tp_pause;
 DROP TABLE tp_activity;

@@ -21,6 +21,9 @@ GRANT SELECT ON tp_meta TO tp_producer;
 -- tp_once in the transaction that enqueues.
 GRANT INSERT ON tp_once TO tp_producer;
 GRANT SELECT ON tp_once TO tp_producer;
+-- Due at a cut-off.
+GRANT SELECT ON tp_calendar TO tp_producer;
+GRANT SELECT ON tp_calendar_day TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
@@ -29,6 +32,8 @@ GRANT SELECT, INSERT ON tp_failed TO tp_worker;
 GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
 GRANT SELECT, INSERT ON tp_once TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
+GRANT SELECT ON tp_calendar TO tp_worker;
+GRANT SELECT ON tp_calendar_day TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
@@ -44,6 +49,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;

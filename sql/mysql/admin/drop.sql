@@ -9,6 +9,8 @@ DROP TABLE IF EXISTS tp_failed;
 DROP TABLE IF EXISTS tp_history;
 DROP TABLE IF EXISTS tp_once;
 DROP TABLE IF EXISTS tp_schedule;
+DROP TABLE IF EXISTS tp_calendar_day;
+DROP TABLE IF EXISTS tp_calendar;
 DROP TABLE IF EXISTS tp_worker;
 DROP TABLE IF EXISTS tp_pause;
 DROP TABLE IF EXISTS tp_activity;

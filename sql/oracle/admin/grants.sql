@@ -40,6 +40,8 @@ GRANT SELECT, INSERT ON tp_failed TO tp_worker;
 GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
 GRANT SELECT, INSERT ON tp_once TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
+GRANT SELECT ON tp_calendar TO tp_worker;
+GRANT SELECT ON tp_calendar_day TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
@@ -56,6 +58,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
@@ -110,6 +114,9 @@ GRANT tp_approver TO tp_administrator;
 GRANT INSERT, UPDATE ON tp_meta TO tp_administrator;
 
 GRANT EXECUTE ON tp_now TO tp_producer;
+-- Due at a cut-off.
+GRANT READ ON tp_calendar TO tp_producer;
+GRANT READ ON tp_calendar_day TO tp_producer;
 GRANT EXECUTE ON tp_now TO tp_worker;
 GRANT EXECUTE ON tp_now TO tp_operator;
 GRANT EXECUTE ON tp_utc TO tp_operator;

@@ -1,0 +1,2 @@
+-- Is there a calendar, and which?
+SELECT version FROM tp_calendar WHERE name = :name
