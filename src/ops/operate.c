@@ -259,7 +259,7 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
         return status;
     }
     tp_status status = change_some(op, step, chunk->ids, count, &in_the_way);
-    if (!in_the_way || tpi_conn_in_transaction(op->conn)) return status;
+    if (!in_the_way || !tpi_conn_is_alone(op->conn)) return status;
     status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = change_some(op, step, &chunk->ids[i], 1, &in_the_way);
