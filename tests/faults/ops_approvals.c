@@ -129,6 +129,11 @@ static void waits_done(struct work *work) {
     waits_for(work, 3);
     want_all(work, "finished", "done", 0);
 }
+/* About the tasks, and their key in the ledger. */
+static void waits_erasure(struct work *work) {
+    waits_for(work, 3 + 1);
+    want_all(work, "finished", "done", 0);
+}
 STEP(waits_setting, waits_for(work, 0))
 
 /* ---- Approving ----------------------------------------------------------------------------------------- */
@@ -255,7 +260,7 @@ static const struct operation operations[] = {
      waits_failed},
     {"ask: purge", TRAIT_SHARED, three_done_eyes_on, ask_purge, TP_REQUESTED, waits_done},
     {"ask: edit", TRAIT_SHARED, one_failed_eyes_on, ask_edit, TP_REQUESTED, waits_failed},
-    {"ask: erase", TRAIT_SHARED, three_of_a_person, ask_erase, TP_REQUESTED, waits_done},
+    {"ask: erase", TRAIT_SHARED, three_of_a_person, ask_erase, TP_REQUESTED, waits_erasure},
     {"approve: skip", TRAIT_SHARED, skip_is_asked, approve, TP_OK, all_skipped},
     {"approve: retry", TRAIT_SHARED | TRAIT_EXPENSIVE, retry_is_asked, approve, TP_OK, all_retried},
     {"approve: purge", TRAIT_SHARED, purge_is_asked, approve, TP_OK, all_purged, .finish = expect_no_task},
