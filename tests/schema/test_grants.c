@@ -477,7 +477,7 @@ static tp_status ask(enum kind kind, tp_action action, const char *pool_name, ch
     selection.pool = pool_name;
     selection.who = kinds[kind];
     tp_status status = tp_operate(users[kind].conn, action, &selection, &result);
-    snprintf(id, TP_ID_SIZE, "%s", result.request_id);
+    snprintf(id, TP_ID_SIZE, "%.36s", result.request_id);
     return status;
 }
 
