@@ -362,7 +362,7 @@ TEST(test_approvals__a_key_that_was_put_in_anew_stays_in_the_ledger) {
         tp_selection selection = {.size = sizeof selection, .pool = "once", .who = "ann"};
         tp_operated result = TP_OPERATED_INIT;
         expect(TP_REQUESTED, tp_operate(pool.a, TP_ACTION_PURGE, &selection, &result));
-        snprintf(ids[i], ID, "%s", result.request_id);
+        snprintf(ids[i], ID, "%.36s", result.request_id);
     }
     approved(ids[0], 2);
     must(tp_once(pool.a, "payment 1", NULL)); /* paid once more, now */

@@ -168,12 +168,3 @@ TEST(test_settle__what_is_put_back_has_waited_for_nobody_yet) {
                       LONG_AGO + 5);
     }
 }
-
-TEST(test_settle__a_person_who_puts_it_back_makes_it_due_anew) {
-    tp_selection selection = selection_with(.limit = 0);
-    const char *id = put_one();
-    (void)claim_due(id, LONG_AGO);
-    if ((strcmp(pool.plan, "hold") == 0)) return; /* nothing is marked that could be released */
-    must(tp_operate(pool.b, TP_ACTION_RELEASE, &selection, NULL));
-    expect_number(wanted_of(id), 0);
-}

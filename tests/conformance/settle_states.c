@@ -65,3 +65,13 @@ TEST(test_settle_states__settles_do_what_the_state_table_says) {
                 try_case(place, event, false, failures);
             }
 }
+
+TEST(test_settle_states__a_person_who_puts_a_task_back_makes_it_due_anew) {
+    tp_selection selection = selection_with(.limit = 0);
+    const char *id = put_one();
+    expect_number(claim_this(pool.a, id)->wanted_at > 0, true);
+    must(tp_operate(pool.b, TP_ACTION_RELEASE, &selection, NULL));
+    expect_row(id, "pending", "pending", 0);
+    expect_number(sql_number(pool.eye, "SELECT COALESCE(wanted_at, 0) FROM tp_pending WHERE id = '%s'", id),
+                  0);
+}

@@ -216,6 +216,7 @@
     X(request_hold_finished, ALL,                                                                            \
       "an approval compares what is kept of a request with the tasks of a batch")                            \
     X(request_hold_failed, ALL, "an approval compares what is kept of a request with the tasks of a batch")  \
+    X(request_hold_once, ALL, "an approval compares what is kept of a request with the keys of a batch")     \
     X(request_forget, KEY, "")                                                                               \
     X(meta_get, KEY, "")                                                                                     \
     X(meta_set, KEY, "")                                                                                     \

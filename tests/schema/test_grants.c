@@ -456,7 +456,7 @@ TEST(test_grants__nobody_changes_the_audit_and_only_operators_add_to_it) {
         "VALUES (1000, '00000000-0000-4000-8000-0000000000dd', 1, 'x', 0, 'x', 'x')";
     allowed(OPERATOR, "UPDATE tp_audit_head SET seq = seq + 1");
     allowed(OPERATOR, insert);
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (enum kind kind = 0; kind < KINDS; kind++) {
         refused(kind, "UPDATE tp_audit SET action = 'y'");
         refused(kind, "DELETE FROM tp_audit");
         refused(kind, "TRUNCATE TABLE tp_audit");
