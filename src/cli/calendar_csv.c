@@ -86,10 +86,10 @@ static bool read_record(struct reader *reader) {
 }
 
 static bool read_all(struct reader *reader, const char *text, size_t length) {
-    enum read_status status = READ_MORE;
     bool ended = false;
 
     while (!ended) {
+        enum read_status status;
         size_t used = 0;
 
         ended = length == 0;

@@ -289,6 +289,7 @@ static const struct action *find(const char *name) {
 
 /* The audit names the signed-in person, also where the call of the library asks for no name or reason. */
 static void act_as_person(tp_conn *conn, const struct request *request, struct answer *answer) {
+    const struct action *action = find(request->id);
     tp_actor actor = TP_ACTOR_INIT;
     tp_status status;
 
@@ -296,7 +297,7 @@ static void act_as_person(tp_conn *conn, const struct request *request, struct a
     actor.why = json_object_get_string(body_member(request, "why"));
     status = tp_conn_actor(conn, &actor);
     if (status == TP_OK)
-        find(request->id)->act(conn, request, answer);
+        action->act(conn, request, answer);
     else
         answer_tp(answer, status);
     (void)!tp_conn_actor(conn, NULL);

@@ -41,7 +41,7 @@ void answer_error(struct answer *answer, unsigned status, const char *format, ..
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof text, format, args); // NOLINT(clang-analyzer-valist.Uninitialized): it is started
     va_end(args);
     answer_members(answer, MEMBERS(MEMBER_TEXT("error", text)));
     answer->status = status;

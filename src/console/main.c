@@ -290,9 +290,9 @@ static enum cli_exit run(void) {
     args_duration("--idle", options.idle, &idle_ms);
     args_duration("--life", options.life, &console.life_ms);
     add_hosts(&console, &place);
-    console.masks = open_masks();
     if (options.users) console.users = users_open(options.users, &code);
     if (options.users && !console.users) return code;
+    console.masks = open_masks();
     block_signals(&signals);
     console.sessions = sessions_open(idle_ms, console.life_ms);
     code = open_pools(&console);

@@ -145,7 +145,7 @@ static bool is_index(const struct name *part) {
  */
 static bool step(const struct masks *masks, const struct place *from, const struct name *name,
                  struct place *to) {
-    bool hide = false;
+    bool hidden = false;
 
     for (size_t i = 0; i < masks->count; i++) {
         const struct mask *mask = &masks->of[i];
@@ -154,13 +154,13 @@ static bool step(const struct masks *masks, const struct place *from, const stru
         to->done[i] = OFF;
         if (done == OFF) continue;
         if (name ? is_same(name, &mask->parts[done]) : mask->pointer && is_index(&mask->parts[done])) {
-            hide |= done + 1 == mask->count;
+            hidden |= done + 1 == mask->count;
             to->done[i] = done + 1 == mask->count ? OFF : (unsigned char)(done + 1);
         } else if (!name) {
             to->done[i] = (unsigned char)done;
         }
     }
-    return hide;
+    return hidden;
 }
 
 /* ---- Values -------------------------------------------------------------------------------------------- */

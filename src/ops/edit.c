@@ -240,7 +240,7 @@ static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *cou
 }
 
 /* TP_NONE: it needs no second person. */
-static tp_status request(struct tpi_edit *edit) {
+static tp_status ask_second_person(struct tpi_edit *edit) {
     char selection[TPI_UUID_SIZE + 8];
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     struct tpi_new_request asked;
@@ -284,7 +284,7 @@ static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
         return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
     tp_status status = check_dedup_key(edit);
     if (status == TP_OK) {
-        status = request(edit);
+        status = ask_second_person(edit);
         if (status != TP_NONE) return status;
         status = TP_OK;
     }

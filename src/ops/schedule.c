@@ -269,20 +269,18 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
 /* ---- Pausing
  * ----------------------------------------------------------------------------------------------- */
 
-/* The next planned time of a schedule that begins anew, into args; absent: none, or not before its last task
- * has ended. */
+/* The next planned time of a schedule that begins anew, into args, which point into planning; absent: none,
+ * or not before its last task has ended. */
 static tp_status next_from(tp_conn *conn, const struct tpi_schedule_row *row, int64_t now_ms,
-                           struct tpi_args *args) {
-    struct tpi_planning planning = {0};
+                           struct tpi_planning *planning, struct tpi_args *args) {
     struct tpi_next next = {.dealt_ms = row->rule_at};
     bool open = false;
     if (row->bad_closed) return tpi_schedule_bad_closed();
-    tp_status status = tpi_planning_open(conn, &row->schedule, &planning);
+    tp_status status = tpi_planning_open(conn, &row->schedule, planning);
     if (status != TP_OK) return status;
-    if (planning.times.rule.kind == TPI_RULE_AFTER) status = tpi_schedule_open(conn, &row->schedule, &open);
-    if (status == TP_OK && !open) status = tpi_planning_begin(&planning, now_ms, &next);
-    if (status >= TP_OK) tpi_planning_args(&planning, &next, args);
-    tpi_planning_close(&planning);
+    if (planning->times.rule.kind == TPI_RULE_AFTER) status = tpi_schedule_open(conn, &row->schedule, &open);
+    if (status == TP_OK && !open) status = tpi_planning_begin(planning, now_ms, &next);
+    if (status >= TP_OK) tpi_planning_args(planning, &next, args);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -315,6 +313,7 @@ static tp_status write_paused(tp_conn *conn, const struct tpi_schedule_row *row,
 
 static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     struct tpi_schedule_row row = {0};
+    struct tpi_planning planning = {0};
     struct tpi_args args = {0};
     int64_t now = 0;
     tp_status status = tpi_schedule_find(conn, name, &row);
@@ -322,13 +321,14 @@ static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     if (row.schedule.paused != paused) {
         status = tpi_ask_now(conn, &now);
         tpi_schedule_dealt_args(&row, &args);
-        if (status == TP_OK && !paused) status = next_from(conn, &row, now, &args);
+        if (status == TP_OK && !paused) status = next_from(conn, &row, now, &planning, &args);
         tpi_args_text(&args, TPI_P_name, row.schedule.name);
         tpi_args_number(&args, TPI_P_created_at, row.created_at);
         tpi_args_number(&args, TPI_P_paused, paused);
         tpi_args_number(&args, TPI_P_modified_at, now);
         if (status == TP_OK) status = write_paused(conn, &row, &args, now);
     }
+    tpi_planning_close(&planning);
     tpi_schedule_free(&row);
     return status;
 }

@@ -307,6 +307,14 @@ static tp_status settle_inside(const struct many *many) {
 
 /* ---- The calls ----------------------------------------------------------------------------------------- */
 
+static tp_status settle_items(struct many *many) {
+    bool open = false;
+    tp_status status = tpi_conn_in_transaction(many->conn, &open);
+    if (status != TP_OK) return status;
+    if (open) return settle_inside(many);
+    return many->conn->store.link.owned ? settle_alone(many) : one_by_one(many);
+}
+
 static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
     const tp_task *lost = NULL;
     many->items = calloc(many->count, sizeof *many->items);
@@ -320,12 +328,7 @@ static tp_status settle(struct many *many, const tp_task *const *tasks, tp_statu
         item->repeated = by_token_and_id(item - 1, item) == 0;
         if (item->repeated) item->open = false;
     }
-    bool open = false;
-    tp_status status = tpi_conn_in_transaction(many->conn, &open);
-    if (status == TP_OK)
-        status = open                           ? settle_inside(many)
-                 : many->conn->store.link.owned ? settle_alone(many)
-                                                : one_by_one(many);
+    tp_status status = settle_items(many);
     for (size_t i = 0; i < many->count && status == TP_OK; i++) {
         struct item *item = &many->items[i];
         if (item->repeated) item->answer = many->items[i - 1].answer;

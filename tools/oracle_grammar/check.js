@@ -23,7 +23,6 @@ const VERBS = new RegExp('^\\s*\\(*\\s*(SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|C
 
 const HINTS = [
   [/unexpected 'AS'/i, 'Oracle takes no AS before a table alias'],
-  [/unexpected 'seq'/i, 'the grammar knows no column named seq, Oracle does: choose another name'],
   [/'json_table'/i, 'the grammar does not know JSON_TABLE, Oracle does'],
   [/unexpected 'DEFAULT' after 'NULL'/i, 'DEFAULT stands before NOT NULL'],
 ];

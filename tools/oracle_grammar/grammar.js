@@ -11,6 +11,12 @@ const { PlSqlParser } = require(DIST + 'grammar-output/plsql/PlSqlParser');
 
 const NOT_WORDS = new Set([PlSqlLexer.CHAR_STRING, PlSqlLexer.BINDVAR]);
 
+// SEQ is a word of the grammar alone: Oracle takes it as a name.
+function asNames(stream) {
+  stream.fill();
+  for (const token of stream.getTokens()) if (token.type === PlSqlLexer.SEQ) token.type = PlSqlLexer.REGULAR_ID;
+}
+
 function parse(text) {
   const errors = [];
   const lexer = new PlSqlLexer(new CaseChangingStream(new ANTLRInputStream(text), true));
@@ -24,6 +30,7 @@ function parse(text) {
       errors.push({ line, message: `unexpected ${rest}` });
     },
   });
+  asNames(stream);
   parser.addErrorListener({
     syntaxError: (_r, bad, line) => errors.push({ line, message: `unexpected ${describe(text, bad)}` }),
   });
