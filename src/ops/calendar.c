@@ -314,9 +314,11 @@ tp_status tp_calendar_each(tp_conn *conn, const char *name, tp_calendar_fn see, 
     if (name) status = tpi_check_calendar_name(name);
     if (status == TP_OK) status = tpi_calendar_lines_read(conn, name, &lines);
     if (status != TP_OK) return status;
-    if (!lines.count) return TP_NONE;
-    tp_calendar_day *days = calloc(lines.count, sizeof *days);
-    if (!days) status = tpi_error(TP_NOMEM, "out of memory");
+    tp_calendar_day *days = lines.count ? calloc(lines.count, sizeof *days) : NULL;
+    if (!lines.count)
+        status = TP_NONE;
+    else if (!days)
+        status = tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < lines.count && days;)
         i += show_one(&lines, i, days, see, arg);
     free(days);
