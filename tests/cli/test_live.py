@@ -55,8 +55,9 @@ def test_metrics():
 
 def samples():
     """The value of each sample that is printed."""
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in run("metrics")[1].splitlines()[:-1])
-            if not name.startswith("#")}
+    code, out, err = run("metrics")
+    check("metrics are printed", code == 0 and out.endswith("# EOF\n"), err)
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in out.splitlines()) if not name.startswith("#")}
 
 
 def test_counters():

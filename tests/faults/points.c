@@ -146,11 +146,12 @@ static int run_way(const struct tried *tried, enum way way) {
     return met;
 }
 
-/* Of pairs a sample is some of the ways. */
 static bool is_tried(const struct tried *tried, enum way way, bool calls) {
     if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) return false;
-    int of = operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 * PAIRED : PAIRED;
-    return !points_options.pairs || points_options.all || first_of(tried, way, of) == 1;
+    int turn = letters(tried->operation->name) + letters(tried->plan) + letters(pool.entry) + (int)way;
+    int turns = points_options.turns;
+    if (turns > 1 && points_options.pairs && operation_is(tried->operation, TRAIT_EXPENSIVE)) turns *= 2;
+    return turn % turns == 0;
 }
 
 static void run_plan(const struct operation *operation, const char *plan, bool calls) {
