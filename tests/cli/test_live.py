@@ -266,7 +266,7 @@ def test_paste():
         said = pasted([command])
         check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*>", said), f"{command}: {said}")
     check("nothing else was run", not os.path.exists("owned"))
-    check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands))
+    check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands), commands)
 
 
 def test_why():
