@@ -113,6 +113,13 @@ def test_selection():
     check("skip by biz_key", done == 1, done)
     done = json.loads(run("purge", "--biz-key", key, "--json")[1])["done"]
     check("purge by biz_key", done == 2, done)
+    run("enqueue", "--file", "-", text=b"handler\n" + b"many\n" * 501)
+    many = [t["id"] for t in listed("--handler", "many")]
+    for dry in (["--dry-run"], []):
+        code, out, err = run("skip", "--json", "--id", "-", *dry, text="\n".join(many + [many[0].upper()]).encode())
+        check("an id twice, in two transactions", json.loads(out)["done"] == len(many) == 501 and not err, f"{out} {err}")
+    code, _, err = run("skip", "--id", "-", text=f"{ids[0]} 4711 {ids[1]}".encode())
+    check("ids that are none", code == 2 and "not a UUID" in err, err)
 
 
 def test_csv():
