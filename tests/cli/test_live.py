@@ -101,9 +101,14 @@ def test_oldest():
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("since when it is in progress", (row["oldest_task"], row["oldest_handler"]) == (task, "slow")
           and 0 < row["oldest_ms"] < 3600000 and row["oldest_claimed_at"] > 1600000000000, row)
+    code, out, _ = run("check", "--max-held", "0")
+    check("a task that is held for too long", code == 9 and "BAD   held: slow: busy on " in out and f" has held {task} for " in out, out)
+    check("for a plugin a warning", run("check", "--nagios", "--max-held", "0,1d")[0] == 1)
+    check("not yet for too long", run("check", "--max-held", "1d")[0] == 0)
     with open("go", "w", encoding="utf-8"):
         pass
     check("it is done", until(lambda: listed("--pool", "finished", "--handler", "slow")))
+    check("none is held", "ok    held: " in run("check", "--max-held", "0")[1])
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("none is in progress then", row["oldest_task"] is None and row["oldest_ms"] is None, row)
     worker.send_signal(signal.SIGTERM)
