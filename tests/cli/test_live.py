@@ -105,10 +105,11 @@ def test_oldest():
     check("a task that is held for too long", code == 9 and "BAD   held: slow: busy on " in out and f" has held {task} for " in out, out)
     check("for a plugin a warning", run("check", "--nagios", "--max-held", "0,1d")[0] == 1)
     check("not yet for too long", run("check", "--max-held", "1d")[0] == 0)
+    check("in the metrics, too", until(lambda: samples()['taskpool_longest_held_seconds{handler="slow"}'] > 0))
     with open("go", "w", encoding="utf-8"):
         pass
     check("it is done", until(lambda: listed("--pool", "finished", "--handler", "slow")))
-    check("none is held", "ok    held: " in run("check", "--max-held", "0")[1])
+    check("none is held", "ok    held: " in run("check", "--max-held", "0")[1] and samples()['taskpool_longest_held_seconds{handler="slow"}'] == 0)
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("none is in progress then", row["oldest_task"] is None and row["oldest_ms"] is None, row)
     worker.send_signal(signal.SIGTERM)
