@@ -86,8 +86,8 @@
     X(activity_by_worker, ALL, "the same")                                                                   \
     X(activity_oldest, KEY, "")                                                                              \
     X(activity_purge, KEY, "")                                                                               \
-    X(activity_rollup_find, KEY, "")                                                                         \
-    X(activity_rollup_count, KEY, "")                                                                        \
+    X(activity_rollup_find, PAGE, "the first one")                                                           \
+    X(activity_rollup_count, ALL, "an hour of it; where the table is small MySQL reads its index whole")     \
     X(activity_rollup_add, FEW, "an hour of it")                                                             \
     X(activity_rollup_delete, KEY, "")                                                                       \
     X(history_add, KEY, "")                                                                                  \
