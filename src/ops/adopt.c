@@ -213,10 +213,9 @@ static tp_status compare(struct adopting *adopting) {
     return tpi_error(TP_CONFLICT, "the old table and the pool differ");
 }
 
-/* Whether the step that found no links is asked again after it has removed them. */
-static bool are_removed(struct adopting *adopting, tp_status status) {
-    bool missing = status < TP_OK && adopting->conn->store.link.diag.class == TPI_CLASS_NO_TABLE;
-    return missing && tp_schema_check(adopting->conn) == TP_OK;
+/* A step that is asked again after it has removed the links finds none. */
+static bool finds_no_table(const struct adopting *adopting, tp_status status) {
+    return status < TP_OK && adopting->conn->store.link.diag.class == TPI_CLASS_NO_TABLE;
 }
 
 static tp_status remove_links(struct adopting *adopting) {
@@ -224,9 +223,10 @@ static tp_status remove_links(struct adopting *adopting) {
     int64_t returned = 0, rows = 0, left = 0;
     size_t count = 0;
     tp_status status = withdraw(adopting, OPEN, "returned to the old table", &returned);
-    if (are_removed(adopting, status)) {
-        report(adopting, "returned", 0, 0);
-        return TP_OK;
+    if (finds_no_table(adopting, status)) {
+        status = tp_schema_check(adopting->conn);
+        if (status == TP_OK) report(adopting, "returned", 0, 0);
+        return status;
     }
     if (status == TP_OK) status = move(adopting, back_script(adopting), &rows);
     if (status == TP_OK) status = query(adopting, LEFT, only, &left, sizeof left, 1, &count);

@@ -104,10 +104,12 @@ class Terminal:
             os.environ.update({"TERM": "vt100", "TASKPOOL_DSN": dsn, "PS1": "ready> ", "LC_ALL": "C.UTF-8"})
             os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
         self.resize(height, width)
-        threading.Thread(target=self.read, daemon=True).start()
+        self.closing = False
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self):
-        while True:
+        while not self.closing:
             try:
                 if not select.select([self.end], [], [], 1)[0]:
                     continue
@@ -156,4 +158,6 @@ class Terminal:
     def close(self):
         os.kill(self.process, signal.SIGKILL)
         os.waitpid(self.process, 0)
+        self.closing = True
+        self.reader.join()  # before the number of the file means another
         os.close(self.end)

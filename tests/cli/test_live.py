@@ -55,8 +55,9 @@ def test_metrics():
 
 def samples():
     """The value of each sample that is printed."""
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in run("metrics")[1].splitlines()[:-1])
-            if not name.startswith("#")}
+    code, out, err = run("metrics")
+    check("metrics are printed", code == 0 and out.endswith("# EOF\n"), err)
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in out.splitlines()) if not name.startswith("#")}
 
 
 def test_counters():
@@ -265,7 +266,7 @@ def test_paste():
         said = pasted([command])
         check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*>", said), f"{command}: {said}")
     check("nothing else was run", not os.path.exists("owned"))
-    check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands))
+    check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands), commands)
 
 
 def test_why():

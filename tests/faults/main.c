@@ -1,7 +1,8 @@
-/* test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] [--every N] [--all]: makes
- * every call to the driver and every allocation fail once, in every way, in every operation, on the database
- * of TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --all: the long form.
- * --pairs: of the calls, and the next try fails too; loops of applications around a call: loop.h.
+/* test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] [--every N] [--turns N]
+ * [--all]: makes every call to the driver and every allocation fail once, in every way, in every operation, on
+ * the database of TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --turns N:
+ * of each operation one way in N. --all: the long form. --pairs: of the calls, and the next try fails too; loops
+ * of applications around a call: loop.h.
  * One program, because both kinds of faults go through the same operations: the functions that --wrap puts
  * before allocations pass them on while none is to fail. Read next: operation.h. */
 #include <stdio.h>
@@ -83,31 +84,44 @@ static bool is(const char *option, const char *name) {
     return strcmp(option, name) == 0;
 }
 
+/* False: there is no such option, or no such value. */
+static bool read_valued(const char *option, char *value, const char **only) {
+    int *number = is(option, "--every") ? &points_options.every : &points_options.turns;
+    if (is(option, "--ways")) return choose_ways(value);
+    if (is(option, "--only")) {
+        *only = value;
+        return true;
+    }
+    *number = (int)strtol(value, NULL, 10);
+    return (is(option, "--every") || is(option, "--turns")) && *number > 0;
+}
+
 /* False: an option that there is not, or one without its value. */
-static bool read_options(char **options, const char **every, const char **only) {
+static bool read_options(char **options, const char **only) {
     bool ways_chosen = false;
     for (char **at = options; *at; at++) {
-        bool has_value = at[1] && (is(*at, "--ways") || is(*at, "--every") || is(*at, "--only"));
+        bool chosen = is(*at, "--calls") || is(*at, "--allocations");
+        ways_chosen |= chosen || is(*at, "--ways");
         if (is(*at, "--all"))
             points_options.all = true;
         else if (is(*at, "--pairs"))
             points_options.pairs = true;
-        else if (is(*at, "--calls") || is(*at, "--allocations"))
+        else if (chosen)
             choose(is(*at, "--calls"), is(*at, "--allocations"));
-        else if (!has_value || (is(*at, "--ways") && !choose_ways(at[1])))
+        else if (at[1] && read_valued(at[0], at[1], only))
+            at++;
+        else
             return false;
-        ways_chosen |= is(*at, "--calls") || is(*at, "--allocations") || is(*at, "--ways");
-        if (is(*at, "--every")) *every = at[1];
-        if (is(*at, "--only")) *only = at[1];
-        at += has_value;
     }
     if (!ways_chosen) choose(true, !points_options.pairs);
+    if (!points_options.every) points_options.every = points_options.all ? 1 : EVERY;
+    if (!points_options.turns) points_options.turns = points_options.pairs && !points_options.all ? PAIRED : 1;
     return !points_options.pairs || !points_options.ways[WAY_ALLOCATION];
 }
 
 static void print_usage(void) {
     print_error("usage: test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] "
-                "[--every N] [--all]\nways:");
+                "[--every N] [--turns N] [--all]\nways:");
     for (int way = 0; way < WAYS; way++)
         print_error(" %s", way_names[way]);
     print_error("\ngroups:");
@@ -130,12 +144,10 @@ static int audit_is_broken(void) {
 }
 
 int main(int argc, char **argv) {
-    const char *every = NULL, *only = NULL;
+    const char *only = NULL;
     (void)argc;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    bool read = read_options(argv + 1, &every, &only);
-    points_options.every = every ? (int)strtol(every, NULL, 10) : points_options.all ? 1 : EVERY;
-    if (!read || points_options.every < 1) {
+    if (!read_options(argv + 1, &only)) {
         print_usage();
         return 2;
     }

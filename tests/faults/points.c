@@ -146,21 +146,29 @@ static int run_way(const struct tried *tried, enum way way) {
     return met;
 }
 
-/* Of pairs a sample is some of the ways. */
-static bool is_tried(const struct tried *tried, enum way way, bool calls) {
-    if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) return false;
-    int of = operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 * PAIRED : PAIRED;
-    return !points_options.pairs || points_options.all || first_of(tried, way, of) == 1;
+static int turns_of(const struct tried *tried) {
+    bool fewer = points_options.turns > 1 && points_options.pairs;
+    return points_options.turns * (fewer && operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 : 1);
 }
 
+static bool is_tried(const struct tried *tried, enum way way, bool calls, int turn) {
+    if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) return false;
+    turn += letters(tried->operation->name) + letters(tried->plan) + letters(pool.entry) + (int)way;
+    return turn % turns_of(tried) == 0;
+}
+
+/* Some operations try again themselves after a failure, and no second one is met: then the next ways have
+ * their turn. */
 static void run_plan(const struct operation *operation, const char *plan, bool calls) {
     struct tried tried = {.operation = operation, .plan = plan};
     int counted = 0, met = 0, *line = table_line(operation->name, plan);
     run_count(plan, tried.counts);
-    for (int way = 0; way < WAYS; way++) {
-        if (!is_tried(&tried, (enum way)way, calls)) continue;
-        met += line[way] = run_way(&tried, (enum way)way);
-        counted += tried.counts[way];
+    for (int turn = 0; turn < turns_of(&tried) && !met; turn++) {
+        for (int way = 0; way < WAYS; way++) {
+            if (!is_tried(&tried, (enum way)way, calls, turn)) continue;
+            met += line[way] = run_way(&tried, (enum way)way);
+            counted += tried.counts[way];
+        }
     }
     if (counted && !met) wrong("none of %d points was met", counted);
 }
