@@ -1,10 +1,10 @@
 /* test_faults [--calls | --allocations | --ways NAME,...] [--pairs] [--only GROUP] [--every N] [--turns N]
- * [--all]: makes every call to the driver and every allocation fail once, in every way, in every operation, on
- * the database of TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N. --turns N:
- * of each operation one way in N. --all: the long form. --pairs: of the calls, and the next try fails too; loops
- * of applications around a call: loop.h.
- * One program, because both kinds of faults go through the same operations: the functions that --wrap puts
- * before allocations pass them on while none is to fail. Read next: operation.h. */
+ * [--all]: makes every call to the driver and every allocation fail once, in every way, in every operation,
+ * on the database of TASKPOOL_TEST_DSN, and prints how many points it tried. --every N: one point in N.
+ * --turns N: of each operation one way in N. --all: the long form. --pairs: of the calls, and the next try
+ * fails too; loops of applications around a call: loop.h. One program, because both kinds of faults go
+ * through the same operations: the functions that --wrap puts before allocations pass them on while none is
+ * to fail. Read next: operation.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,8 @@ static bool read_options(char **options, const char **only) {
     }
     if (!ways_chosen) choose(true, !points_options.pairs);
     if (!points_options.every) points_options.every = points_options.all ? 1 : EVERY;
-    if (!points_options.turns) points_options.turns = points_options.pairs && !points_options.all ? PAIRED : 1;
+    if (!points_options.turns)
+        points_options.turns = points_options.pairs && !points_options.all ? PAIRED : 1;
     return !points_options.pairs || !points_options.ways[WAY_ALLOCATION];
 }
 

@@ -1,10 +1,10 @@
 /* Runs all points of an operation that the options ask for, judges each, and counts them. It must not know
  * what an operation does. In the short form one point in N (EVERY unless said) is tried, and of expensive
  * operations one in EXPENSIVE * N; the first of them hangs on the operation's name, the plan and the way, so
- * that different points are tried from one to the next, and there is one in each of them. With turns it is one
- * in each of some of the ways; in which, hangs on the database, too. Of pairs (the next try fails too) the short
- * form tries one for each such point, in one of PAIRED ways. --every thins the long form too: of pairs, their
- * first points. Read next: run.h. */
+ * that different points are tried from one to the next, and there is one in each of them. With turns it is
+ * one in each of some of the ways; in which, hangs on the database, too. Of pairs (the next try fails too)
+ * the short form tries one for each such point, in one of PAIRED ways. --every thins the long form too: of
+ * pairs, their first points. Read next: run.h. */
 #ifndef TESTS_FAULTS_POINTS_H
 #define TESTS_FAULTS_POINTS_H
 
