@@ -200,7 +200,7 @@ def asked(pool):
     said = pool.run("check", codes=(0, 9))
     check("check says that it waits", "note  requests: 1 requests wait for a second person, the first for " in said, said)
     said = pool.run("metrics")
-    check("metrics, too", re.search(r"\ntaskpool_waiting_requests\S* 1\n", said) and re.search(r"\ntaskpool_oldest_request_seconds\S+ \d", said), said)
+    check("metrics, too", re.search(r"\ntaskpool_waiting_requests\S* 1\n", said) and re.search(r"\ntaskpool_oldest_request_seconds\S* \d", said), said)
 
 
 def stopping(pool):

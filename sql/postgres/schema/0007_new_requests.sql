@@ -7,8 +7,8 @@ UPDATE tp_meta SET value = '7' WHERE name = 'schema_latest' AND value = '6';
 
 -- A request is running only inside the transaction that carries it out. Who may ask may insert: without this he could insert one that runs
 -- for good, and libraries that know no requests would be hindered no more (tp_history_eyes of version 5).
-CREATE OR REPLACE FUNCTION tp_request_refuse() RETURNS trigger LANGUAGE plpgsql AS
-  $$ BEGIN RAISE EXCEPTION 'a new request waits for a second person'; END $$;
+DO $$ BEGIN CREATE FUNCTION tp_request_refuse() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN RAISE EXCEPTION ''a new request waits for a second person''; END'; EXCEPTION WHEN duplicate_function OR unique_violation THEN NULL; END $$;
 DO $$ BEGIN CREATE TRIGGER tp_request_new BEFORE INSERT ON tp_request FOR EACH ROW
   WHEN (NEW.state <> 'waiting')
   EXECUTE FUNCTION tp_request_refuse(); EXCEPTION WHEN duplicate_object THEN NULL; END $$;
