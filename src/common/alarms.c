@@ -17,6 +17,7 @@ struct reporter {
     void *arg;
     int found;                             /* by the check at hand */
     const struct handler_figures *handler; /* that is looked at; NULL: all together */
+    int64_t age_ms;                        /* of what is looked at, where it is no handler */
 };
 
 const char *alarm_level_name(enum alarm_level level) {
@@ -28,7 +29,7 @@ const char *alarm_level_name(enum alarm_level level) {
 PRINTF_LIKE(6, 7)
 static void report(struct reporter *reporter, const char *name, enum alarm_level level, int64_t count,
                    const char *remedy, const char *format, ...) {
-    struct alarm alarm = {.name = name, .level = level, .count = count};
+    struct alarm alarm = {.name = name, .level = level, .count = count, .age_ms = reporter->age_ms};
     va_list args;
 
     if (reporter->handler) {
@@ -191,6 +192,21 @@ static void check_failed(struct reporter *reporter) {
     report_nothing(reporter, "failed", "the failed pool is empty");
 }
 
+/* Nobody else tells the second person. */
+static void note_requests(struct reporter *reporter) {
+    const struct figures *figures = reporter->figures;
+    char time[TIME_TEXT_SIZE];
+
+    reporter->age_ms = figures_request_age(figures);
+    if (figures->requests)
+        report(reporter, "requests", ALARM_NOTE, figures->requests,
+               "taskpool requests shows them; another person than who asked: taskpool approve, or refuse",
+               "%lld requests wait for a second person, the first for %s", (long long)figures->requests,
+               value_age_text(reporter->age_ms, time));
+    reporter->age_ms = 0;
+    reporter->found = 0;
+}
+
 static const struct handler_figures *find(const struct figures *figures, const char *name) {
     for (size_t i = 0; i < figures->handler_count; i++)
         if (strcmp(figures->handlers[i].name, name) == 0) return &figures->handlers[i];
@@ -216,5 +232,6 @@ void alarms_each(const struct figures *figures, const struct alarm_limits *limit
     if (limits->wait.given) check_wait(&reporter);
     if (limits->held.given) check_held(&reporter);
     check_failed(&reporter);
+    note_requests(&reporter);
     if (limits->need_worker) check_needed(&reporter, limits->need_worker);
 }

@@ -1,4 +1,4 @@
-/* See figures.h. Five short reads, in a transaction of their own each: what changes between them may be
+/* See figures.h. Six short reads, in a transaction of their own each: what changes between them may be
  * counted twice, or not at all. */
 #include "figures.h"
 
@@ -171,6 +171,7 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
     if (status >= 0) status = tp_activity_each(conn, &activity, add_activity, figures);
     if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
+    if (status >= 0) status = tp_requests_waiting(conn, &figures->requests, &figures->oldest_request);
     count_maybe(figures);
     sort(figures);
     return status < 0 ? status : TP_OK;
@@ -273,6 +274,12 @@ int64_t figures_age(const struct figures *figures, const struct handler_figures 
     int64_t age = figures->now - handler->due_since;
 
     return handler->due_since && age > 0 ? age : 0;
+}
+
+int64_t figures_request_age(const struct figures *figures) {
+    int64_t age = figures->now - figures->oldest_request;
+
+    return figures->requests && age > 0 ? age : 0;
 }
 
 int64_t figures_timed(const tp_histogram *times) {

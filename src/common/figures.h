@@ -60,6 +60,8 @@ struct figures {
     size_t handler_count;
     struct worker_figures *workers;
     size_t worker_count;
+    int64_t requests;       /* that wait for a second person */
+    int64_t oldest_request; /* since when the oldest of them does; 0: none does */
 };
 
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
@@ -84,5 +86,8 @@ int64_t figures_quantile(const tp_histogram *times, double part);
 int64_t figures_held_age(const struct figures *figures, const struct handler_figures *handler);
 /* How long the longest of them has been due; 0: none is. */
 int64_t figures_age(const struct figures *figures, const struct handler_figures *handler);
+
+/* How long the oldest request has waited for a second person; 0: none does. */
+int64_t figures_request_age(const struct figures *figures);
 
 #endif

@@ -158,6 +158,17 @@ static void put_workers(FILE *to, const struct pool_metrics *pools) {
     }
 }
 
+static void put_requests(FILE *to, const struct pool_metrics *pools) {
+    metric_family(to, "taskpool_waiting_requests", "gauge", "", "Requests that wait for a second person.");
+    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+        metric_put(to, "taskpool_waiting_requests", LABELS({"pool", pool->name}), pool->figures->requests);
+    metric_family(to, "taskpool_oldest_request_seconds", "gauge", "seconds",
+                  "How long the first of those has waited; 0: none does.");
+    for (; pools->figures; pools++)
+        metric_put_seconds(to, "taskpool_oldest_request_seconds", LABELS({"pool", pools->name}),
+                           figures_request_age(pools->figures));
+}
+
 static void put_clocks(FILE *to, const struct pool_metrics *pools) {
     metric_family(to, "taskpool_clock_seconds", "gauge", "seconds",
                   "The database's clock when this was read: by it a file that is no longer written is seen.");
@@ -176,5 +187,6 @@ void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older) {
     put_paused(to, pools);
     put_handler_workers(to, pools);
     put_workers(to, pools);
+    put_requests(to, pools);
     metric_end(to);
 }
