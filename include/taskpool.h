@@ -845,6 +845,8 @@ typedef void (*tp_request_fn)(const tp_request *request, void *arg);
  * see must not use conn. TP_NONE: there is none. */
 TP_API TP_CHECKED tp_status tp_request_each(tp_conn *conn, const char *id, const char *state, size_t limit,
                                             tp_request_fn see, void *arg);
+/* How many wait for a second person, and since when the oldest (0: none does); oldest_at may be NULL. */
+TP_API TP_CHECKED tp_status tp_requests_waiting(tp_conn *conn, int64_t *count, int64_t *oldest_at);
 /* Carries out what was asked for, in one transaction with the approval: the very rows that it was written
  * with, or nothing. TP_OK: done; also when this person approved it before, so it is asked again after a lost
  * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed, an open task
@@ -858,6 +860,9 @@ TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char
 /* Ends a request, and changes nothing else; one's own may be taken back. TP_OK, TP_EXISTS, TP_NONE: as
  * above. */
 TP_API TP_CHECKED tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why);
+/* Do both names stand for one person? 1: up to their @ they are the same, without regard to the case of ASCII
+ * letters. By this rule nobody approves his own request. Needs no connection. */
+TP_API TP_CHECKED int tp_same_person(const char *one, const char *other);
 
 /* One thing that tp_check or tp_doctor looked at. */
 typedef struct tp_finding {
@@ -1224,13 +1229,17 @@ typedef struct tp_activity_request {
     int64_t bucket_ms;   /* rounded up to whole minutes; 0: one minute */
     int by_worker;       /* 1: each worker by itself */
     const char *handler; /* NULL: any */
+    int32_t together;    /* 1: all handlers together, of which the name is ""; not with by_worker */
+    int32_t reserved;    /* 0 */
 } tp_activity_request;
 #define TP_ACTIVITY_INIT                                                                                     \
-    { sizeof(tp_activity_request), 0, 0, 0, 0, NULL }
+    { sizeof(tp_activity_request), 0, 0, 0, 0, NULL, 0, 0 }
 /* What workers did, by time and handler (and worker), in this order. Each worker writes what it did once a
  * minute and when it stops, so the last 70 seconds may be missing, and what a process did then that was
- * killed stays missing. Kept for 30 days, see tp_retention_set. request may be NULL. see must not use conn.
- * TP_NONE: nothing was done. */
+ * killed stays missing. Kept for 30 days, see tp_retention_set: by the
+ * minute for six hours, then by ten minutes, after two days by the hour, all of it in the bucket in which
+ * such a time begins; ask for buckets that long. request may be NULL. see must not use conn. TP_NONE: nothing
+ * was done. */
 TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
                                              tp_activity_fn see, void *arg);
 

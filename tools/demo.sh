@@ -132,7 +132,7 @@ build() {
     return
   fi
   cmake --preset library >"$log" 2>&1 || fail "cmake --preset library failed; $log has all of it" "$log"
-  cmake --build --preset library >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
+  cmake --build --preset library --target taskpool payroll ${console:+taskpool-console} >>"$log" 2>&1 || fail "the build failed; $log has all of it" "$log"
   end "$(taskpool --version), $((SECONDS - began)) s"
 }
 

@@ -30,14 +30,21 @@ SELECT pg_temp.id(at, 2000000000 + n), pg_temp.handler(n), CASE WHEN n % 2 = 0 T
 FROM (SELECT n, :now - n * 50 AS at FROM generate_series(1, :open) n) task;
 INSERT INTO tp_pause (handler, who, reason, created_at) SELECT 'handler-03', 'anna@db1', 'the bank is closed', :now - 7200000;
 
--- Four workers that are heard of now, and each minute of a week what they did of every handler.
+-- Four workers that are heard of now, and what they did of every handler in each minute of a week, rolled up as workers do it: by the
+-- minute for six hours, by ten minutes for two days, then by the hour.
 INSERT INTO tp_worker (id, name, host, pid, handlers, plan, threads, state, running, claimed, done, failed, started_at, seen_at, token_tag)
 SELECT pg_temp.id(:now - 604800000, n), 'worker-' || n, 'host' || n, 100 + n, (SELECT string_agg(pg_temp.handler(k), ' ') FROM generate_series(0, 39) k),
        'skip', 8, 'running', 8, 2500000, 2490000, 10000, :now - 604800000, :now, right(CAST(pg_temp.id(0, n) AS varchar), 12)
 FROM generate_series(0, 3) n;
 INSERT INTO tp_activity
-SELECT minute, worker.id, pg_temp.handler(k), 4, 1, 0, 0, 0, 0, 400, 100, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 2500, 500, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0
-FROM tp_worker worker, generate_series(0, 39) k, generate_series(:now / 60000 * 60000 - 604800000, :now / 60000 * 60000, 60000) minute;
+SELECT since + CASE minutes WHEN 1 THEN 0 ELSE minutes END, worker.id, pg_temp.handler(k), 4 * minutes, minutes, 0, 0, 0, 0,
+       400 * minutes, 100, 0, 0, 5 * minutes, 0, 0, 0, 0, 0, 0, 0, 2500 * minutes, 500, 0, 0, 0, 5 * minutes, 0, 0, 0, 0, 0, 0
+FROM tp_worker worker, generate_series(0, 39) k,
+     (SELECT 1 AS minutes, generate_series(:now / 600000 * 600000 - 21600000, :now, 60000) AS since
+      UNION ALL
+      SELECT 10, generate_series(:now / 3600000 * 3600000 - 172800000, :now / 600000 * 600000 - 21600001, 600000)
+      UNION ALL
+      SELECT 60, generate_series(:now / 3600000 * 3600000 - 604800000, :now / 3600000 * 3600000 - 172800001, 3600000)) period;
 
 INSERT INTO tp_schedule (name, rule, handler, shard, priority, missed, missed_max, alone, paused, next_at, created_at, modified_at)
 SELECT 'schedule-' || n, '0 4 * * *', pg_temp.handler(n), 0, 0, 'once', 1, 0, 0, :now + n * 60000, :now, :now FROM generate_series(1, 40) n;

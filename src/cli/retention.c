@@ -23,7 +23,7 @@ static struct poptOption options[] = {
 const struct usage retention_usage = {
     "[POOL DURATION]",
     "How long settled tasks are kept, for the pools finished and failed, for ever at first; and activity,\n"
-    "what workers did each minute, 30 days at first. DURATION 0 or forever: for ever. Without arguments\n"
+    "what workers did, 30 days at first. DURATION 0 or forever: for ever. Without arguments\n"
     "shows it. Keep finished tasks longer than any program may take to ask again what became of its call:\n"
     "it finds out by them.\n",
     "  taskpool retention\n"

@@ -17,6 +17,7 @@ struct reporter {
     void *arg;
     int found;                             /* by the check at hand */
     const struct handler_figures *handler; /* that is looked at; NULL: all together */
+    int64_t age_ms;                        /* of what is looked at, where it is no handler */
 };
 
 const char *alarm_level_name(enum alarm_level level) {
@@ -28,7 +29,7 @@ const char *alarm_level_name(enum alarm_level level) {
 PRINTF_LIKE(6, 7)
 static void report(struct reporter *reporter, const char *name, enum alarm_level level, int64_t count,
                    const char *remedy, const char *format, ...) {
-    struct alarm alarm = {.name = name, .level = level, .count = count};
+    struct alarm alarm = {.name = name, .level = level, .count = count, .age_ms = reporter->age_ms};
     va_list args;
 
     if (reporter->handler) {
@@ -151,6 +152,28 @@ static void check_wait(struct reporter *reporter) {
     report_nothing(reporter, "wait", "tasks did not wait for too long");
 }
 
+/* Whoever hangs extends its lease, and no other check sees it: neither does what waits in its worker's queue
+ * count as due. */
+static void check_held(struct reporter *reporter) {
+    const struct figures *figures = reporter->figures;
+    char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
+
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const struct handler_figures *handler = &figures->handlers[i];
+        int64_t age = figures_held_age(figures, handler);
+        enum alarm_level level = judge(&reporter->limits->held, age);
+
+        if (level == ALARM_OK) continue;
+        reporter->handler = handler;
+        snprintf(remedy, sizeof remedy,
+                 "look at its program there; if it hangs, end it, or: taskpool release --id %s",
+                 handler->held.task);
+        report(reporter, "held", level, 1, remedy, "%s: %s has held %s for %s", handler->name,
+               handler->held.worker, handler->held.task, value_age_text(age, time));
+    }
+    report_nothing(reporter, "held", "no worker has held a task for too long");
+}
+
 static void check_failed(struct reporter *reporter) {
     const struct handler_figures *most = NULL;
     int64_t failed = figures_sum(reporter->figures).failed;
@@ -167,6 +190,21 @@ static void check_failed(struct reporter *reporter) {
                "%lld tasks are in the failed pool, most of them of %s (%lld)", (long long)failed,
                most ? most->name : "-", (long long)(most ? most->failed : 0));
     report_nothing(reporter, "failed", "the failed pool is empty");
+}
+
+/* Nobody else tells the second person. */
+static void note_requests(struct reporter *reporter) {
+    const struct figures *figures = reporter->figures;
+    char time[TIME_TEXT_SIZE];
+
+    reporter->age_ms = figures_request_age(figures);
+    if (figures->requests)
+        report(reporter, "requests", ALARM_NOTE, figures->requests,
+               "taskpool requests shows them; another person than who asked: taskpool approve, or refuse",
+               "%lld requests wait for a second person, the first for %s", (long long)figures->requests,
+               value_age_text(reporter->age_ms, time));
+    reporter->age_ms = 0;
+    reporter->found = 0;
 }
 
 static const struct handler_figures *find(const struct figures *figures, const char *name) {
@@ -192,6 +230,8 @@ void alarms_each(const struct figures *figures, const struct alarm_limits *limit
     check_workers(&reporter);
     if (limits->age.given) check_age(&reporter);
     if (limits->wait.given) check_wait(&reporter);
+    if (limits->held.given) check_held(&reporter);
     check_failed(&reporter);
+    note_requests(&reporter);
     if (limits->need_worker) check_needed(&reporter, limits->need_worker);
 }

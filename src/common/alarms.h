@@ -12,7 +12,7 @@ struct alarm {
     enum alarm_level level;
     int64_t count;       /* tasks or workers concerned */
     const char *handler; /* of it; NULL: none in particular */
-    int64_t age_ms;      /* for how long its first task has been due */
+    int64_t age_ms;      /* for how long its first task has been due, or a request has waited */
     char text[ALARM_TEXT_SIZE];
     char remedy[ALARM_TEXT_SIZE]; /* "" where nothing is to be done */
 };
@@ -25,7 +25,7 @@ struct alarm_limit {
 
 struct alarm_limits {
     int64_t grace_ms; /* tasks that have been due for less are no alarm */
-    struct alarm_limit age, failed, wait;
+    struct alarm_limit age, failed, wait, held;
     char **need_worker; /* handlers, then NULL; or NULL */
 };
 

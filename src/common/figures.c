@@ -1,4 +1,4 @@
-/* See figures.h. Five short reads, in a transaction of their own each: what changes between them may be
+/* See figures.h. Six short reads, in a transaction of their own each: what changes between them may be
  * counted twice, or not at all. */
 #include "figures.h"
 
@@ -10,7 +10,7 @@
 #include "messages.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
-enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
+enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1, HELD_READ_MAX = 1000 };
 
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");
@@ -171,6 +171,7 @@ tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *name
     if (status >= 0) status = tp_activity_each(conn, &activity, add_activity, figures);
     if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
+    if (status >= 0) status = tp_requests_waiting(conn, &figures->requests, &figures->oldest_request);
     count_maybe(figures);
     sort(figures);
     return status < 0 ? status : TP_OK;
@@ -188,6 +189,36 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
     status = tp_activity_each(conn, &request, add_counted, figures);
     sort(figures);
     return status < 0 ? status : TP_OK;
+}
+
+/* Those claimed first come first. A lapsed one is due: that is another alarm. */
+static void take_held(const tp_running *running, void *arg) {
+    struct held_figures *held = &handler_of(arg, running->handler)->held;
+
+    if (held->since || !running->claimed_at || running->lapses_at <= running->now) return;
+    held->since = running->claimed_at;
+    copy(held->task, sizeof held->task, running->id);
+    if (running->worker)
+        snprintf(held->worker, sizeof held->worker, "%.128s on %.120s", running->worker->name,
+                 running->worker->host);
+    else
+        copy(held->worker, sizeof held->worker, "somebody");
+}
+
+tp_status figures_held(tp_conn *conn, struct figures *figures) {
+    tp_running_request request = TP_RUNNING_INIT;
+    tp_status status;
+
+    request.limit = HELD_READ_MAX;
+    status = tp_running_each(conn, &request, take_held, figures);
+    sort(figures);
+    return status < 0 ? status : TP_OK;
+}
+
+int64_t figures_held_age(const struct figures *figures, const struct handler_figures *handler) {
+    int64_t since = handler->held.since;
+
+    return since && figures->now > since ? figures->now - since : 0;
 }
 
 void figures_free(struct figures *figures) {
@@ -243,6 +274,12 @@ int64_t figures_age(const struct figures *figures, const struct handler_figures 
     int64_t age = figures->now - handler->due_since;
 
     return handler->due_since && age > 0 ? age : 0;
+}
+
+int64_t figures_request_age(const struct figures *figures) {
+    int64_t age = figures->now - figures->oldest_request;
+
+    return figures->requests && age > 0 ? age : 0;
 }
 
 int64_t figures_timed(const tp_histogram *times) {

@@ -222,6 +222,7 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     call->request.params = call->person.params;
     call->request.approves = call->person.role >= ROLE_APPROVER;
     call->request.masks = console->masks;
+    call->request.reader = pool_reader(pool);
     if (strcmp(what, "actions") == 0 && call->request.id && posts) {
         if (api_may(console, &call->person, action_role(call->request.id), answer)) act(pool, call, answer);
     } else if (posts || strcmp(call->method, "GET") != 0)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "actions.h"
 #include "body.h"
@@ -31,7 +30,7 @@ static void note_request(const tp_request *request, void *arg) {
 
     found->there = true;
     found->waits = strcmp(request->state, "waiting") == 0;
-    found->own = strcasecmp(request->asked_by, found->request->who) == 0;
+    found->own = tp_same_person(request->asked_by, found->request->who);
     found->hidden =
         found->waits && request->fields & TP_EDIT_PARAMS && hides(found->request, request->params);
     found->tasks = request->tasks;

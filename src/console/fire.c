@@ -7,6 +7,8 @@
 #include "body.h"
 #include "common/messages.h"
 
+enum { ACTS_MAX = 1000 }; /* of a schedule, the newest: among them is that of a dialog that is open */
+
 /* ---- All that are due ---------------------------------------------------------------------------------- */
 
 struct due {
@@ -39,7 +41,7 @@ static void fire_due(tp_conn *conn, const struct request *request, const struct 
 /* The schedule that is meant, and the task that it makes. */
 struct one {
     const char *name;
-    bool found, alone;
+    bool found, alone, fired; /* fired: by this dialog before */
     char *handler, *params, *biz_key;
     char last_task[TP_ID_SIZE];
     tp_new_task task;
@@ -74,17 +76,28 @@ static tp_status is_open(tp_conn *conn, const char *id, bool *open) {
     return status == TP_NONE ? TP_OK : status;
 }
 
+static void note_fired(const tp_audit *row, void *arg) {
+    struct one *one = arg;
+
+    one->fired |= row->detail && strcmp(row->detail, one->task.id) == 0;
+}
+
 /* The id is of the dialog, not of the try: confirmed again after an answer that was lost, the task is there,
- * and so is the act. */
+ * and so is the act. TP_EXISTS: the task is there, but the act is not. */
 static tp_status put(tp_conn *conn, struct one *one) {
+    tp_audit_request acts = TP_AUDIT_INIT;
     tp_status status = tp_begin(conn), ended;
 
     if (status != TP_OK) return status;
     status = tp_enqueue(conn, &one->task);
     if (status == TP_OK) status = tp_audit_add(conn, "fired", one->name, one->task.id, 1);
     ended = status == TP_OK ? tp_commit(conn) : tp_rollback(conn);
-    if (status == TP_OK) return ended;
-    return status == TP_EXISTS ? TP_OK : status;
+    if (status != TP_EXISTS) return status == TP_OK ? ended : status;
+    acts.action = "fired";
+    acts.subject = one->name;
+    acts.limit = ACTS_MAX;
+    status = tp_audit_each(conn, &acts, note_fired, one);
+    return status < 0 ? status : one->fired ? TP_OK : TP_EXISTS;
 }
 
 static void fire_one(tp_conn *conn, const struct request *request, const struct body_common *part,
@@ -106,6 +119,9 @@ static void fire_one(tp_conn *conn, const struct request *request, const struct 
     if (status >= 0 && !part->dry_run) status = put(conn, one);
     if (status < 0)
         answer_tp(answer, status);
+    else if (status == TP_EXISTS)
+        answer_error(answer, ANSWER_CHANGED,
+                     "another task has this id: nothing was fired; ask with an id of its own");
     else
         body_answer(request, "fire", part, 1, answer);
 }

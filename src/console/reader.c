@@ -9,6 +9,7 @@
 #include "common/background.h"
 #include "common/clocks.h"
 #include "common/messages.h"
+#include "intake.h"
 #include "overview.h"
 
 enum {
@@ -28,6 +29,7 @@ struct reader {
     /* Under its lock. */
     char *overview;
     struct figures figures;
+    struct intake intake;
     uint64_t serial;
     char error[READER_ERROR_SIZE]; /* why the last try failed; "": it did not */
     int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
@@ -59,6 +61,7 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
         figures_free(&reader->figures);
         reader->overview = overview;
         reader->figures = *figures;
+        intake_note(&reader->intake, figures->now, figures_sum(figures).enqueued);
         reader->read_at = clock_ms();
         *reader->error = '\0';
     } else {
@@ -100,6 +103,7 @@ static void run(void *arg) {
         pthread_mutex_unlock(&reader->background.lock);
         status = connect(reader, lost);
         if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
+        if (status == TP_OK) status = figures_held(reader->conn, &figures);
         if (status == TP_OK) status = overview_read(reader->conn, &figures, &overview);
         lost = status != TP_OK;
         pthread_mutex_lock(&reader->background.lock);
@@ -182,6 +186,13 @@ const char *reader_dialect(struct reader *reader) {
     known = *reader->dialect != '\0';
     pthread_mutex_unlock(&reader->background.lock);
     return known ? reader->dialect : "";
+}
+
+void reader_intake(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {
+    pthread_mutex_lock(&reader->background.lock);
+    for (size_t i = 0; i < count; i++)
+        sums[i] = intake_sum(&reader->intake, ends[i], ends[i + 1]);
+    pthread_mutex_unlock(&reader->background.lock);
 }
 
 struct figures reader_figures(struct reader *reader) {

@@ -11,6 +11,7 @@
 
 struct json_object;
 struct masks;
+struct reader;
 
 enum { REQUEST_PARAMETERS_MAX = 20, REQUEST_NAME_SIZE = 65 };
 
@@ -28,6 +29,7 @@ struct request {
     bool params;               /* may see, and write, the parameters of tasks */
     bool approves;             /* may decide what others asked for */
     const struct masks *masks; /* of them */
+    struct reader *reader;     /* of the pool */
 };
 
 void request_free(struct request *request);

@@ -45,9 +45,25 @@ static size_t replaced(const char *at, bool first) {
     return length ? length : control_length(at);
 }
 
+/* What became of a program, by a number that says what was wrong. */
+static bool is_end_of_program(const char *reason) {
+    static const char *const ends[] = {"exit code ", "killed by signal "};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t length = strlen(ends[i]);
+        if (strncmp(reason, ends[i], length) != 0) continue;
+        size_t digits = strspn(reason + length, "0123456789");
+        return digits > 0 && digits <= 3 && !reason[length + digits];
+    }
+    return false;
+}
+
 void tpi_alike(const char *reason, char out[TPI_ALIKE_SIZE]) {
     size_t used = 0, length;
     bool first = true;
+    if (is_end_of_program(reason)) {
+        memcpy(out, reason, strlen(reason) + 1);
+        return;
+    }
     for (const char *at = reason; *at && used + 1 < TPI_ALIKE_SIZE; at += length) {
         length = replaced(at, first);
         first = length ? true : !is_word(*at);

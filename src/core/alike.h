@@ -10,7 +10,8 @@
 enum { TPI_ALIKE_SIZE = TP_REASON_MAX + 1, TPI_LIKE_SIZE = 2 * TP_REASON_MAX + 3 };
 
 /* Digits, UUIDs, longer hexadecimal words that have a digit, and what would move a terminal's cursor become a
- * #, several of them one; no text becomes -. What is alike already stays. */
+ * #, several of them one; no text becomes -. What is alike already stays, and so does "exit code 3" or
+ * "killed by signal 9" with nothing more. */
 void tpi_alike(const char *reason, char out[TPI_ALIKE_SIZE]);
 /* Would the reason become this? */
 bool tpi_is_alike(const char *reason, const char *alike);

@@ -22,7 +22,7 @@
     X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hook_count)                                           \
     X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
-    X(activity_request, "TP_ACTIVITY_INIT", handler, handler)                                                \
+    X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \
     X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \

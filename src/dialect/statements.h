@@ -78,9 +78,14 @@
     X(activity_add, 0)                                                                                       \
     X(activity_find, 0)                                                                                      \
     X(activity_sum, 0)                                                                                       \
+    X(activity_total, 0)                                                                                     \
     X(activity_by_worker, 0)                                                                                 \
     X(activity_oldest, 0)                                                                                    \
     X(activity_purge, 0)                                                                                     \
+    X(activity_rollup_find, 0)                                                                               \
+    X(activity_rollup_count, 0)                                                                              \
+    X(activity_rollup_add, 0)                                                                                \
+    X(activity_rollup_delete, 0)                                                                             \
     X(history_add, 0)                                                                                        \
     X(history_failed, 0)                                                                                     \
     X(history_task, 0)                                                                                       \
@@ -182,6 +187,7 @@
     X(request_add, 0)                                                                                        \
     X(request_find, 0)                                                                                       \
     X(request_list, 0)                                                                                       \
+    X(request_waiting, 0)                                                                                    \
     X(request_same, 0)                                                                                       \
     X(request_overdue, 0)                                                                                    \
     X(request_run, 0)                                                                                        \

@@ -98,6 +98,8 @@ static tp_status read_request(const tp_activity_request *given, int64_t now, tp_
     if (status != TP_OK) return status;
     if (request->since < 0 || request->until < 0)
         return tpi_error(TP_MISUSE, "tp_activity_each: a time before 1970");
+    if (request->by_worker && request->together)
+        return tpi_error(TP_MISUSE, "tp_activity_each: by_worker and together exclude each other");
     request->since = minute_of(request->since ? request->since : now - HOUR_MS);
     if (!request->until) request->until = INT64_MAX;
     request->bucket_ms = request->bucket_ms ? minute_of(request->bucket_ms + MINUTE_MS - 1) : MINUTE_MS;
@@ -120,8 +122,10 @@ tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *given, tp_a
     tpi_args_number(&args, TPI_P_since, request.since);
     tpi_args_number(&args, TPI_P_before, request.until);
     tpi_args_number(&args, TPI_P_bucket_ms, request.bucket_ms);
-    tpi_cursor_open(&cursor, &conn->store, request.by_worker ? TPI_S_activity_by_worker : TPI_S_activity_sum,
-                    &args, columns, SIZE_MAX);
+    enum tpi_statement statement = request.by_worker  ? TPI_S_activity_by_worker
+                                   : request.together ? TPI_S_activity_total
+                                                      : TPI_S_activity_sum;
+    tpi_cursor_open(&cursor, &conn->store, statement, &args, columns, SIZE_MAX);
     while (tpi_cursor_next(&cursor, &activity)) {
         activity.until = activity.since + request.bucket_ms;
         see(&activity, arg);

@@ -144,14 +144,14 @@ static tp_status take(struct approval *approval) {
     return tpi_store_change_one(&approval->conn->store, TPI_S_request_run, &args);
 }
 
-/* TP_EXISTS: somebody else was quicker. Both positive answers roll back. */
+/* TP_NONE: somebody else was quicker. Both positive answers roll back. */
 static tp_status approve(struct approval *approval, struct tpi_kept_error *answer) {
     tp_conn *conn = approval->conn;
     struct tpi_scope scope;
     approval->done = 0;
     tp_status status = tpi_scope_begin(conn, &scope), found = TP_OK;
     if (status == TP_OK) status = take(approval);
-    if (status == TP_NONE) found = TP_EXISTS;
+    if (status == TP_NONE) found = TP_NONE;
     if (status == TP_OK) {
         status = carry_out(approval);
         if (status > TP_OK || status == TP_MISUSE) found = TP_STALE;
@@ -214,7 +214,8 @@ static tp_status begin(tp_conn *conn, const char *id, const char *who, const cha
 }
 
 /* One who asks at his desk and approves on a server, or in the console, is one person. */
-static bool is_same_person(const char *one, const char *other) {
+int tp_same_person(const char *one, const char *other) {
+    if (!one || !other) return 0;
     size_t length = strcspn(one, "@");
     return strcspn(other, "@") == length && strncasecmp(one, other, length) == 0;
 }
@@ -231,25 +232,32 @@ static void say_reason(struct approval *approval) {
     tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
 }
 
-static tp_status decide(struct approval *approval) {
+static tp_status carry_out_for(struct approval *approval) {
     struct tpi_kept_error kept;
-    tp_status status = look(approval, TPI_REQUEST_DONE);
-    if (status != TP_REQUESTED) return status;
-    if (is_same_person(approval->request.asked_by, approval->who))
+    if (tp_same_person(approval->request.asked_by, approval->who))
         return tpi_error(TP_MISUSE, "request %s is %s's own; another person has to approve it", approval->id,
                          approval->request.asked_by);
     say_reason(approval);
-    status = approve(approval, &kept);
-    if (status == TP_EXISTS) {
-        status = look(approval, TPI_REQUEST_DONE);
-        return status == TP_REQUESTED ? tpi_error(TP_CONFLICT, "another session got in the way") : status;
-    }
-    if (status == TP_STALE) {
-        status = end(approval, TPI_REQUEST_STALE);
-        return status == TP_NONE ? look(approval, TPI_REQUEST_DONE) : status == TP_OK ? TP_STALE : status;
-    }
-    tpi_error_restore(&kept);
-    return status;
+    tp_status status = approve(approval, &kept);
+    if (status < TP_OK) tpi_error_restore(&kept);
+    if (status != TP_STALE) return status;
+    status = end(approval, TPI_REQUEST_STALE);
+    return status == TP_OK ? TP_STALE : status;
+}
+
+static tp_status refuse(struct approval *approval) {
+    return end(approval, TPI_REQUEST_REFUSED);
+}
+
+/* Of a request that waits: act makes it become state. TP_NONE of act: somebody else was quicker. */
+static tp_status decide(struct approval *approval, tp_status (*act)(struct approval *approval),
+                        const char *state) {
+    tp_status status = look(approval, state);
+    if (status != TP_REQUESTED) return status;
+    status = act(approval);
+    if (status != TP_NONE) return status;
+    status = look(approval, state);
+    return status == TP_REQUESTED ? tpi_error(TP_CONFLICT, "another session got in the way") : status;
 }
 
 tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why, tp_operated *result) {
@@ -259,7 +267,7 @@ tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char 
     tp_status status = begin(conn, id, who, why, "tp_approve", &approval);
     if (status == TP_OK && fault) status = tpi_error(TP_MISUSE, "%s", fault);
     if (status == TP_OK) {
-        status = decide(&approval);
+        status = decide(&approval, carry_out_for, TPI_REQUEST_DONE);
         ours.done = approval.done ? approval.done : (size_t)approval.request.done;
         memcpy(ours.request_id, approval.id, sizeof approval.id);
         if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &ours, result);
@@ -271,12 +279,7 @@ tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char 
 tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why) {
     struct approval approval = {.done = 0};
     tp_status status = begin(conn, id, who, why, "tp_refuse", &approval);
-    if (status == TP_OK) {
-        status = look(&approval, TPI_REQUEST_REFUSED);
-        if (status == TP_REQUESTED) status = end(&approval, TPI_REQUEST_REFUSED);
-        if (status == TP_NONE && approval.request.id) status = look(&approval, TPI_REQUEST_REFUSED);
-        if (status == TP_REQUESTED) status = tpi_error(TP_CONFLICT, "another session got in the way");
-    }
+    if (status == TP_OK) status = decide(&approval, refuse, TPI_REQUEST_REFUSED);
     tpi_texts_free(&approval.texts);
     return status;
 }

@@ -95,6 +95,23 @@ tp_status tp_request_each(tp_conn *conn, const char *id, const char *state, size
     return status == TP_OK && !seen ? TP_NONE : status;
 }
 
+tp_status tp_requests_waiting(tp_conn *conn, int64_t *count, int64_t *oldest_at) {
+    struct waiting {
+        int64_t count, oldest_at;
+    } waiting = {0, 0};
+    static const struct tpi_column both[] = {TPI_COLUMN(NUMBER, struct waiting, count),
+                                             TPI_COLUMN(NUMBER, struct waiting, oldest_at), TPI_COLUMN_END};
+    struct tpi_args args = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!count) return tpi_error(TP_MISUSE, "tp_requests_waiting: count is NULL");
+    status = tpi_store_read(&conn->store, TPI_S_request_waiting, &args, both, NULL, &waiting);
+    if (status != TP_OK) return status;
+    *count = waiting.count;
+    if (oldest_at) *oldest_at = waiting.oldest_at;
+    return TP_OK;
+}
+
 /* ---- What was selected --------------------------------------------------------------------------------- */
 
 static void say(struct tpi_buf *text, const char *what, const char *value) {

@@ -45,7 +45,7 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
     if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
-/* ---- Rows past their time ------------------------------------------------------------------------------ */
+/* ---- Rows past their time, and activity by the hour ---------------------------------------------------- */
 
 static int64_t clean_at(const struct tpi_maintenance *maintenance) {
     return maintenance->clean_at;
@@ -53,14 +53,18 @@ static int64_t clean_at(const struct tpi_maintenance *maintenance) {
 
 static tp_status ask_clean(tp_conn *conn, void *arg) {
     struct tpi_maintenance *maintenance = arg;
-    return tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
+    tp_status status = tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
+    if (status != TP_OK) return status;
+    status = tpi_activity_roll_up(conn, maintenance->rolled_up);
+    if (status == TP_CONFLICT) status = TP_OK; /* others do the same */
+    maintenance->more = status == TP_OK || maintenance->deleted >= CLEAN_ROWS;
+    return status;
 }
 
 static void clean(struct tpi_maintenance *maintenance) {
-    maintenance->deleted = 0;
+    maintenance->more = false;
     tp_status status = tpi_session_try(maintenance->session, ask_clean, maintenance);
-    bool more = status >= 0 && maintenance->deleted >= CLEAN_ROWS;
-    int64_t pause = more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
+    int64_t pause = maintenance->more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
     maintenance->clean_at = tpi_clock_mono_ms() + pause + tpi_session_random(maintenance->session, pause);
     tpi_session_report_once(maintenance->session, status, &maintenance->clean_failed);
 }

@@ -270,6 +270,8 @@ TEST(test_approvals__nobody_approves_what_he_asked_for) {
     expect_text("another person has to approve");
     expect(TP_MISUSE, approve_by(pool.b, id, "ANN"));
     expect(TP_MISUSE, approve_by(pool.b, id, "ann@another-host"));
+    assert_true(tp_same_person("ann@desk", "Ann") && !tp_same_person("ann", "anna@desk"));
+    assert_true(!tp_same_person(NULL, NULL));
     expect(TP_MISUSE, approve_by(pool.b, id, ""));
     expect_row(ids[0], "failed", "failed", 3);
     expect(TP_NONE, approve_by(pool.b, ids[0], "bob"));
@@ -530,6 +532,20 @@ TEST(test_approvals__the_database_refuses_older_libraries_while_it_is_on) {
     assert_true(note_an_old_skip("retried"));
 }
 
+/* One that runs for good would let older libraries do as they like. */
+TEST(test_approvals__nobody_can_put_in_a_request_that_does_not_wait) {
+    static const char *const states[] = {"running", "done", "waiting"};
+    for (size_t i = 0; i < LENGTH(states); i++) {
+        char id[ID];
+        tpi_uuid_ordered(id);
+        bool put = sql_try(pool.eye,
+                           "INSERT INTO tp_request (id, act, state, tasks, asked_by, created_at, expires_at) "
+                           "VALUES ('%s', 'skip', '%s', 1, 'ann', 1, 1)",
+                           id, states[i]);
+        assert_int_equal(put, pool_speaks("generic") || strcmp(states[i], "waiting") == 0);
+    }
+}
+
 TEST(test_approvals__a_setting_that_is_misspelt_is_not_taken_for_off) {
     char ids[1][ID];
     put_failed(1, ids);
@@ -559,13 +575,20 @@ static void see(const tp_request *request, void *arg) {
 TEST(test_approvals__the_list_says_who_asked_and_who_decided) {
     char ids[2][ID], id[ID];
     struct seen seen = {.count = 0};
+    int64_t count = -1, oldest_at = -1;
     expect(TP_NONE, tp_request_each(pool.a, NULL, NULL, 0, see, &seen));
+    must(tp_requests_waiting(pool.a, &count, &oldest_at));
+    expect_number(count, 0);
+    expect_number(oldest_at, 0);
     put_failed(2, ids);
     switch_on();
     snprintf(id, sizeof id, "%s", asked(TP_ACTION_SKIP, "failed", 2));
     asked(TP_ACTION_PURGE, "failed", 2);
     must(tp_request_each(pool.a, NULL, "waiting", 0, see, &seen));
     expect_number(seen.count, 2);
+    must(tp_requests_waiting(pool.a, &count, &oldest_at));
+    expect_number(count, 2);
+    expect_number(oldest_at, sql_number(pool.eye, "SELECT MIN(created_at) FROM tp_request"));
     seen.count = 0;
     must(tp_request_each(pool.a, NULL, NULL, 1, see, &seen));
     expect_number(seen.count, 1);
@@ -577,6 +600,8 @@ TEST(test_approvals__the_list_says_who_asked_and_who_decided) {
     assert_string_equal(seen.decided_by, "bob");
     sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1 WHERE state = 'waiting'");
     expect(TP_NONE, tp_request_each(pool.a, NULL, "waiting", 0, see, &seen));
+    must(tp_requests_waiting(pool.a, &count, NULL));
+    expect_number(count, 0);
     seen.count = 0;
     must(tp_request_each(pool.a, NULL, "expired", 0, see, &seen));
     expect_number(seen.count, 1);

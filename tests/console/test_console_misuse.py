@@ -172,6 +172,13 @@ def test_again(page):
     page.act("fire", **one, id=str(uuid.uuid4()))
     check("another dialog is another task", page.act("fire", **fire | {"id": str(uuid.uuid4())})["count"] == 1 and
           len(listed("--handler", "report", "--pool", "all")) == 3, str(listed("--handler", "report", "--pool", "all")))
+    for params, refused in (("of the month", 409), ("other", 400)):
+        other = str(uuid.uuid4())
+        check("a task by somebody else", run("enqueue", "--id", other, "report", params)[0] == 0)
+        said = page.act("fire", refused, **fire | {"id": other})
+        check("its id fires nothing", "error" in said and len(listed("--handler", "report", "--pool", "all")) == 4, str(said))
+        check("and is skipped", run("skip", "--id", other, "--who", "olga", "--why", "test")[0] == 0)
+        check("and purged", run("purge", "--id", other, "--pool", "finished", "--who", "olga", "--why", "test")[0] == 0)
     skip = {"selection": {"handler": "twice"}, "expect": 2, "why": "twice"}
     check("skipped", page.act("skip", **skip)["count"] == 2)
     check("confirmed again it is another number", page.act("skip", 409, **skip)["count"] == 0)

@@ -250,6 +250,14 @@ static tp_status look(struct work *work) {
     return status;
 }
 
+static tp_status count_waiting(struct work *work) {
+    int64_t count = MARK, oldest_at = 0;
+    tp_status status = tp_requests_waiting(work->conn, &count, &oldest_at);
+    want_untouched_number(status, count);
+    if (status == TP_OK) want_number(count, 1);
+    return status;
+}
+
 static const struct operation operations[] = {
     {"four_eyes_set", TRAIT_SHARED, NULL, switch_on, TP_OK, is_switched_on},
     {"four_eyes_get", 0, eyes_on, get_eyes, TP_OK, nothing_changed},
@@ -270,6 +278,7 @@ static const struct operation operations[] = {
     {"approve, but changed", TRAIT_SHARED, changed_since, approve, TP_STALE, is_stale},
     {"refuse", TRAIT_SHARED, skip_is_asked, refuse, TP_OK, is_refused},
     {"request_each", 0, skip_is_asked, look, TP_OK, nothing_changed},
+    {"requests_waiting", 0, skip_is_asked, count_waiting, TP_OK, nothing_changed},
 };
 
 OPERATION_GROUP(approvals, test_faults__requests_are_written_and_carried_out_once_whichever_call_fails,

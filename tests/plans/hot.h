@@ -82,9 +82,14 @@
     X(activity_add, KEY, "")                                                                                 \
     X(activity_find, KEY, "")                                                                                \
     X(activity_sum, ALL, "for people: a range of the key, and some databases sort its sums")                 \
+    X(activity_total, ALL, "the same")                                                                       \
     X(activity_by_worker, ALL, "the same")                                                                   \
     X(activity_oldest, KEY, "")                                                                              \
     X(activity_purge, KEY, "")                                                                               \
+    X(activity_rollup_find, PAGE, "the first one")                                                           \
+    X(activity_rollup_count, ALL, "an hour of it; where the table is small MySQL reads its index whole")     \
+    X(activity_rollup_add, FEW, "an hour of it")                                                             \
+    X(activity_rollup_delete, KEY, "")                                                                       \
     X(history_add, KEY, "")                                                                                  \
     X(history_failed, KEY, "")                                                                               \
     X(history_task, FEW, "what happened to one task")                                                        \
@@ -202,6 +207,7 @@
     X(request_add, KEY, "")                                                                                  \
     X(request_find, KEY, "")                                                                                 \
     X(request_list, ALL, "for people: requests are few")                                                     \
+    X(request_waiting, KEY, "")                                                                              \
     X(request_same, FEW, "few requests wait")                                                                \
     X(request_overdue, FEW | PAGE, "few requests wait; while there are few at all they are read in order")   \
     X(request_run, KEY, "")                                                                                  \

@@ -24,6 +24,11 @@ static const struct {
      "left #thgir"},
     {"cut in a character \xe2", "cut in a character \xe2"},
     {"100%_!", "#%_!"},
+    {"exit code 3", "exit code 3"},
+    {"killed by signal 11", "killed by signal 11"},
+    {"exit code 3: order 17", "exit code #: order #"},
+    {"exit code 4711", "exit code #"},
+    {"exit code ", "exit code "},
 };
 
 TEST(test_alike__digits_and_ids_make_no_difference) {

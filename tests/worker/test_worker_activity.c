@@ -6,7 +6,7 @@
 
 #include "worker/worker.h"
 
-enum { DAY_MS = 24 * 60 * 60 * 1000 };
+enum { HOUR_MS = 60 * 60 * 1000, DAY_MS = 24 * HOUR_MS };
 
 static int set_up(void **state) {
     tpi_heartbeat_every_ms = 100;
@@ -29,7 +29,9 @@ static void add(const tp_activity *row, void *arg) {
         sum->run.counts[i] += row->run.counts[i];
     }
     if (row->wait.max_ms > sum->wait.max_ms) sum->wait.max_ms = row->wait.max_ms;
+    if (row->run.max_ms > sum->run.max_ms) sum->run.max_ms = row->run.max_ms;
     sum->wait.sum_ms += row->wait.sum_ms;
+    sum->run.sum_ms += row->run.sum_ms;
 }
 
 static int64_t count(const tp_histogram *times) {
@@ -212,4 +214,161 @@ ACTIVITY_TEST(test_activity__is_deleted_after_its_time) {
     must(tp_retention_apply(pool.a, 100, &deleted));
     assert_true(deleted >= 1);
     expect_number(done_by(0).done, 0);
+}
+
+/* ---- By the hour --------------------------------------------------------------------------------------- */
+
+static const char *const workers[] = {"0190c3a2-7b1e-7000-8000-000000000001",
+                                      "0190c3a2-7b1e-7000-8000-000000000002"};
+
+/* What one of two workers did in a minute, with other figures in each. */
+static void write_minute(int64_t minute, int worker) {
+    tp_activity row = {.since = minute, .handler = pool.handler};
+    int64_t *const counts[] = {&row.done, &row.failed, &row.gave_up, &row.skipped, &row.released, &row.lost};
+    int64_t number = minute / 60000 % 60 + 1 + worker;
+    memcpy(row.worker, workers[worker], TP_ID_SIZE);
+    for (size_t i = 0; i < COUNT(counts); i++)
+        *counts[i] = number + (int64_t)i;
+    for (size_t i = 0; i < TP_HISTOGRAM_BUCKETS; i++) {
+        row.wait.counts[i] = number * 3 + (int64_t)i;
+        row.run.counts[i] = number * 5 + (int64_t)i;
+    }
+    row.wait.sum_ms = number * 1000;
+    row.wait.max_ms = number * 100;
+    row.run.sum_ms = number * 2000;
+    row.run.max_ms = number * 200;
+    must(tpi_activity_write(pool.a, &row, 1));
+}
+
+static void roll_all_up(tp_conn *conn) {
+    int64_t since[TPI_ROLLUP_LEVELS] = {0};
+    tp_status status = TP_OK;
+    while (status == TP_OK || status == TP_CONFLICT)
+        status = tpi_activity_roll_up(conn, since);
+    expect(TP_NONE, status);
+}
+
+/* Begins an hour three days ago, in which both workers did something in three minutes. */
+static int64_t write_hour(void) {
+    static const int minutes[] = {0, 1, 59};
+    (void)sql_run(pool.eye, "DELETE FROM tp_activity");
+    int64_t now = 0;
+    must(tp_now(pool.a, &now));
+    int64_t hour = now / HOUR_MS * HOUR_MS - 3 * (int64_t)DAY_MS;
+    for (size_t i = 0; i < 2 * COUNT(minutes); i++)
+        write_minute(hour + minutes[i / 2] * 60000, i % 2);
+    return hour;
+}
+
+static void expect_same(tp_activity before) {
+    tp_activity sum = done_by(0);
+    assert_memory_equal(&sum, &before, sizeof sum);
+}
+
+static int rows_of(int64_t minute) {
+    char condition[64];
+    snprintf(condition, sizeof condition, "minute = %lld", (long long)minute);
+    return rig_count_where("activity", condition);
+}
+
+ACTIVITY_TEST(test_rollup__makes_a_row_of_an_hour_and_keeps_the_sums) {
+    int64_t hour = write_hour();
+    tp_activity before = done_by(0);
+    roll_all_up(pool.a);
+    expect_same(before);
+    expect_number(rows_of(hour + 60), 2);
+    expect_number(rig_count("activity"), 2);
+    write_minute(hour + 120000, 1); /* so late that its hour has been rolled up: it stays as it is */
+    tp_activity later = done_by(0);
+    expect_number(later.done, before.done + 4);
+    roll_all_up(pool.a);
+    expect_same(later);
+    expect_number(rig_count("activity"), 3);
+}
+
+/* Each minute is in one of them, and the later of the two has those of the first. */
+ACTIVITY_TEST(test_rollup__makes_rows_of_ten_minutes_first_and_of_what_is_new_none) {
+    int64_t hour = write_hour() + 2 * (int64_t)DAY_MS;
+    for (int i = 0; i < 20; i++)
+        write_minute(hour + i * 60000, 0);
+    write_minute(hour + DAY_MS - 5 * HOUR_MS, 0); /* of less than six hours ago */
+    tp_activity before = done_by(0);
+    roll_all_up(pool.a);
+    expect_same(before);
+    expect_number(rows_of(hour + 10), 1);
+    expect_number(rows_of(hour + 600010), 1);
+    expect_number(rig_count("activity"), 2 + 2 + 1);
+    must(tp_test_advance(pool.a, 2 * (int64_t)DAY_MS));
+    roll_all_up(pool.a);
+    expect_same(before);
+    expect_number(rows_of(hour - 2 * (int64_t)DAY_MS + 60), 1);
+    expect_number(rig_count("activity"), 2 + 1 + 1);
+}
+
+/* By a connection that is met. */
+static void roll_all_up_aside(void) {
+    tp_conn *conn = NULL;
+    must(tp_conn_open(pool.env, &conn));
+    roll_all_up(conn);
+    tp_conn_close(conn);
+}
+
+static void roll_up_first(struct tpi_link *link, void *arg) {
+    (void)link, (void)arg;
+    roll_all_up(pool.b);
+}
+
+/* Between the count and the sum, where the database lets two write at once. */
+ACTIVITY_TEST(test_rollup__of_two_who_do_it_at_once_one_does) {
+    int64_t hour = write_hour();
+    tp_activity before = done_by(0);
+    faults_at(.statement = pool_on_sqlite() ? "activity_rollup_find" : "activity_rollup_add",
+              .meet = roll_up_first, .times = 1);
+    roll_all_up_aside();
+    expect_number(faults_all_hits(), 1);
+    faults_clear();
+    expect_same(before);
+    expect_number(rows_of(hour + 60), 2);
+    expect_number(rig_count("activity"), 2);
+}
+
+static void write_late(struct tpi_link *link, void *arg) {
+    (void)link;
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_activity SELECT minute + 60000, worker, handler, done, failed, gave_up, skipped, "
+        "released, lost, wait_sum, wait_max, wait_0, wait_1, wait_2, wait_3, wait_4, wait_5, wait_6, "
+        "wait_7, wait_8, wait_9, run_sum, run_max, run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, "
+        "run_8, run_9 FROM tp_activity WHERE minute = %lld AND handler = '%s'",
+        (long long)*(int64_t *)arg, pool.handler);
+}
+
+/* Between the sum and the deletion: nothing is deleted that was not summed. */
+ACTIVITY_TEST(test_rollup__waits_for_another_time_when_a_worker_writes_late) {
+    int64_t hour = write_hour(), minute = hour + 60000;
+    int64_t before = done_by(0).done;
+    faults_at(.statement = pool_on_sqlite() ? "activity_rollup_find" : "activity_rollup_delete",
+              .meet = write_late, .arg = &minute, .times = 1);
+    roll_all_up_aside();
+    expect_number(faults_all_hits(), 1);
+    faults_clear();
+    expect_number(done_by(0).done, before + 2 + 3);
+    roll_all_up(pool.a);
+    expect_number(done_by(0).done, before + 2 + 3);
+    expect_number(rig_count("activity"), 2);
+}
+
+/* The worker does so by itself, and goes on after a lost commit. */
+ACTIVITY_TEST(test_rollup__is_done_by_workers_whatever_fails) {
+    int64_t hour = write_hour();
+    tp_activity before = done_by(0);
+    faults_lose((struct faults_aim){.statement = "commit", .after = "activity_rollup_delete"},
+                TPI_FAULT_ANSWER_LOST, 0, 1);
+    tp_worker *worker = rig_start(0, rig_done);
+    for (int tries = 0; rows_of(hour + 60) < 2 && tries < 30000; tries++)
+        rig_pause_10_ms();
+    rig_stop(worker);
+    faults_clear();
+    expect_same(before);
+    expect_number(rig_count("activity"), 2);
 }

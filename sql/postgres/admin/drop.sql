@@ -21,3 +21,4 @@ DROP TABLE IF EXISTS tp_request_row;
 DROP TABLE IF EXISTS tp_meta;
 DROP FUNCTION IF EXISTS tp_audit_refuse();
 DROP FUNCTION IF EXISTS tp_eyes_refuse();
+DROP FUNCTION IF EXISTS tp_request_refuse();

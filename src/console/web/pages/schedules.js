@@ -29,6 +29,11 @@ function pauseOrResume(schedule, pool) {
   return actionButton(t(name), () => ({ pool, name, title: t(name), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name } }));
 }
 
+/** Which days count, and what becomes of a time on another. @param {any} schedule */
+function calendar(schedule) {
+  return schedule.calendar ? [foreign(schedule.calendar), " ", h("span.dim", {}, t(`closed_${schedule.closed}`))] : "–";
+}
+
 /** The dialog's id becomes the task's: confirmed twice, it is one task. @param {any} schedule @param {string} pool */
 function fireNow(schedule, pool) {
   return actionButton(t("fire_now"), () => ({ pool, name: "fire", title: t("fire_now"), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name, id: uuid() } }));
@@ -52,6 +57,7 @@ export function view(data, place, again) {
     { label: t("rule"), cell: (s) => h("code", {}, foreign(s.rule)) },
     { label: t("next"), by: (s) => s.next_at, cell: (s) => next(s, now) },
     { label: t("zone"), cell: (s) => foreign(s.time_zone || "UTC") },
+    ...(data.schedules.some((s) => s.calendar) ? [{ label: t("calendar"), by: (/** @type {any} */ s) => s.calendar, cell: calendar }] : []),
     { label: t("last"), by: (s) => s.last_at, cell: (s) => [time(s.last_at, s.time_zone || "UTC"), " ", s.last_task ? h("a", { href: link(pool, "task", {}, s.last_task), "aria-label": t("last_task_of", { name: visible(s.name) }) }, t("its_task")) : null] },
     { label: t("handler"), by: (s) => s.handler, cell: (s) => h("a", { href: link(pool, "tasks", { handler: s.handler }) }, foreign(s.handler)) },
     { label: t("missed"), spare: true, cell: (s) => foreign(s.missed) },
