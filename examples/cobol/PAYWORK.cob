@@ -39,6 +39,8 @@
            MOVE "salary" TO TPC-HANDLER (1)
            IF WS-MODE NOT = "drain"
                MOVE 60000 TO TPC-WAIT-MS
+               DISPLAY "waits for salaries until it is killed; "
+                   "PAYWORK drain ends when nothing is due" UPON SYSERR
            END-IF
            MOVE 100 TO TPC-POLL-MS
            MOVE LENGTH OF WS-PARAMS TO TPT-PARAMS-SIZE

@@ -7,6 +7,7 @@
  *
  * Another provider (Npgsql, MySqlConnector, Oracle.ManagedDataAccess) takes the place of OdbcConnection in Open, and its own way to write
  * a placeholder that of ? in Statements. TASKPOOL_PREFIX: of the tables, else tp_.
+ * Its effect goes into a table of yours: CREATE TABLE example_points (task_id CHAR(36), points INTEGER)
  */
 using System;
 using System.Collections.Generic;

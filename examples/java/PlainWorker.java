@@ -5,7 +5,8 @@
  *   TASKPOOL_JDBC=jdbc:postgresql://db1/shop JDBC_USER=worker JDBC_PASSWORD=... TASKPOOL_SQL=../sql
  *     java -cp .:/usr/share/java/postgresql.jar PlainWorker postgres points [--drain] [--lease-ms N] [--limit N]
  *
- * TASKPOOL_PREFIX: of the tables, else tp_.
+ * TASKPOOL_PREFIX: of the tables, else tp_. Its effect goes into a table of yours:
+ *   CREATE TABLE example_points (task_id CHAR(36), points INTEGER)
  */
 import java.io.IOException;
 import java.nio.file.Files;

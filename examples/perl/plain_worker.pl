@@ -5,6 +5,7 @@
 #   TASKPOOL_DBI='dbi:Pg:host=db1;dbname=shop' DBI_USER=worker DBI_PASS=... plain_worker.pl postgres points [--drain] [--lease-ms N] [--limit N]
 #
 # With DBD::Pg (postgres), DBD::MariaDB (mysql) or DBD::SQLite (sqlite). TASKPOOL_PREFIX: of the tables, else tp_.
+# Its effect goes into a table of yours: CREATE TABLE example_points (task_id CHAR(36), points INTEGER)
 use strict;
 use warnings;
 use DBI qw(:sql_types);

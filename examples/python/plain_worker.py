@@ -4,6 +4,8 @@ points and the end of the task are stored together or not at all. What it lacks 
 docs/plain-sql.md.
 
   TASKPOOL_DSN='Driver=PostgreSQL Unicode;...' plain_worker.py postgres points [--drain] [--lease-ms N] [--limit N]
+
+Its effect goes into a table of yours: CREATE TABLE example_points (task_id CHAR(36), points INTEGER)
 """
 import argparse
 import calendar

@@ -16,7 +16,7 @@
 
 enum { GRACE_MS = 120000, INDENT = 6 };
 
-static char *grace, *max_age, *max_failed, *max_wait, *anchor;
+static char *grace, *max_age, *max_failed, *max_wait, *max_held, *anchor;
 static char **need_worker;
 static int rows, audit, nagios;
 
@@ -26,6 +26,8 @@ static struct poptOption options[] = {
                 "how long a task may have been due; a warning above the first, critical above the second"),
     OPTION_TEXT("max-wait", '\0', &max_wait, "DURATION[,DURATION]",
                 "how long 19 of 20 tasks of the last ten minutes may have waited for their start"),
+    OPTION_TEXT("max-held", '\0', &max_held, "DURATION[,DURATION]",
+                "how long a worker may hold a task; longer than any should run, and wait in its queue"),
     OPTION_TEXT("max-failed", '\0', &max_failed, "N[,N]", "how many tasks may be in the failed pool"),
     {"need-worker", '\0', POPT_ARG_ARGV, &need_worker, 0,
      "a living worker must take this handler's tasks, also while none is due; may be repeated", "HANDLER"},
@@ -257,6 +259,7 @@ static enum cli_exit check_all(tp_conn *conn, const struct alarm_limits *limits)
     struct figures figures = {0};
     tp_status status = figures_read(conn, &figures, need_worker);
 
+    if (status == TP_OK && limits->held.given) status = figures_held(conn, &figures);
     if (status == TP_OK) alarms_each(&figures, limits, add_alarm, NULL);
     if (status == TP_OK && rows) status = tp_check(conn, add_finding, NULL, NULL);
     if (status == TP_OK && audit) status = tp_audit_check(conn, anchor, add_finding, NULL, NULL);
@@ -276,6 +279,7 @@ enum cli_exit check_command(const char **args) {
     args_duration("--grace", grace, &limits.grace_ms);
     read_limit("--max-age", max_age, args_duration, &limits.age);
     read_limit("--max-wait", max_wait, args_duration, &limits.wait);
+    read_limit("--max-held", max_held, args_duration, &limits.held);
     read_limit("--max-failed", max_failed, read_number, &limits.failed);
     return check_all(args_connect(), &limits);
 }

@@ -35,6 +35,7 @@ const struct usage failures_usage = {
 };
 
 struct found {
+    const tp_list_request *request;
     struct listing *groups;
     char **commands;
     size_t count;
@@ -42,7 +43,7 @@ struct found {
 
 static void add(const tp_failure *failure, void *arg) {
     struct found *found = arg;
-    char *command = failure_command(failure);
+    char *command = failure_command(failure, found->request);
     struct failure_shown row = failure_shown(failure, command);
 
     listing_add(found->groups, &row);
@@ -63,7 +64,7 @@ static void print_commands(const struct found *found) {
 }
 
 static enum cli_exit show_failures(tp_conn *conn, const tp_list_request *request) {
-    struct found found = {.groups = listing_open(failure_columns)};
+    struct found found = {.request = request, .groups = listing_open(failure_columns)};
     int cut = 0;
     tp_status status = tp_failures_each(conn, request, add, &found, &cut);
 

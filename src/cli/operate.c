@@ -2,6 +2,7 @@
  * selected, so that nothing happens to a whole pool by mistake. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -125,15 +126,21 @@ static void show(const char *name, const char *past, const tp_operated *result) 
     out_text("\n");
 }
 
-static size_t count_distinct(const tp_selection *action) {
-    size_t count = 0;
+static int by_id(const void *a, const void *b) {
+    return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-    for (size_t i = 0; i < action->id_count; i++) {
-        size_t k = 0;
-        while (k < i && strcasecmp(action->ids[k], action->ids[i]) != 0)
-            k++;
-        count += k == i;
-    }
+static size_t count_distinct(const tp_selection *action) {
+    size_t size = action->id_count * sizeof *action->ids, count = 0;
+    const char **ids;
+
+    if (!size) return 0;
+    ids = cli_must(malloc(size));
+    memcpy(ids, action->ids, size);
+    qsort(ids, action->id_count, sizeof *ids, by_id);
+    for (size_t i = 0; i < action->id_count; i++)
+        count += i == 0 || by_id(&ids[i - 1], &ids[i]) != 0;
+    free(ids);
     return count;
 }
 

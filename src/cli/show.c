@@ -9,6 +9,7 @@
 #include "common/escape.h"
 #include "common/life.h"
 #include "common/listing.h"
+#include "common/pool_columns.h"
 #include "common/task_columns.h"
 #include "common/values.h"
 #include "selection.h"
@@ -41,19 +42,27 @@ const struct usage show_usage = {
 
 /* ---- One task ------------------------------------------------------------------------------------------ */
 
+/* Of one that is handled also whether it is there still. */
+static void print_worker(const struct life *life) {
+    char *worker = cli_must(escape_text(life->worker)), ago[TIME_TEXT_SIZE];
+    bool running = strcmp(life->worker_state, "running") == 0 || strcmp(life->worker_state, "stopping") == 0;
+
+    out_text("%-13s %s", "worker", worker);
+    if (life->now && (!running || life->worker_seen_ago_ms >= WORKER_SILENT_MS))
+        out_text(" (%s, last heard of %s ago)", running ? "silent" : life->worker_state,
+                 value_age_text(life->worker_seen_ago_ms, ago));
+    out_text("\n");
+    free(worker);
+}
+
 static void print_held(const tp_task *task, const struct life *life) {
     char since[RECORD_TEXT_SIZE], until[RECORD_TEXT_SIZE];
     int64_t claimed = life_token_time(task->owner);
 
-    if (*life->worker) {
-        char *worker = cli_must(escape_text(life->worker));
-
-        out_text("%-13s %s\n", "worker", worker);
-        free(worker);
-    }
-    if (strcmp(task->state, "handling") == 0)
-        out_text("%-13s since %s, lease until %s\n", "held", record_time(claimed, since),
-                 record_time(task->due_at, until));
+    if (*life->worker) print_worker(life);
+    if (life->now)
+        out_text("%-13s since %s, lease %s %s\n", "held", record_time(claimed, since),
+                 task->due_at > life->now ? "until" : "lapsed", record_time(task->due_at, until));
     if (strcmp(task->state, "done") != 0 || !claimed) return;
     if (task->due_at <= claimed)
         out_text("%-13s %s\n", "waited", value_duration_text(claimed - task->due_at, since));

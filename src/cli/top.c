@@ -42,7 +42,7 @@ const struct usage top_usage = {
 struct row {
     struct handler_figures of;
     const char *name;
-    int64_t open, age_ms, workers, out;
+    int64_t open, age_ms, workers, out, empty_ms;
     bool paused;
 };
 
@@ -53,18 +53,25 @@ static const char *age_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return row->of.due ? value_age_text(row->age_ms, text) : "-";
 }
 
+static const char *held_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    snprintf(text, RECORD_TEXT_SIZE, "%lld", (long long)top_held(&((const struct row *)record)->of));
+    return text;
+}
+
 #define ROW(type, member) COLUMN_OF(type, struct row, member)
 static const struct column columns[] = {
     {"HANDLER", "handler", ROW(TEXT, name)},
     {"OPEN", "open", ROW(NUMBER, open)},
     {"DUE", "due", ROW(NUMBER, of.due)},
     {"OLDEST", "oldest_due_ms", ROW(NUMBER, age_ms), .shown = age_text},
-    {"HAND", "handling", ROW(NUMBER, of.handling)},
+    {"HAND", "handling", ROW(NUMBER, of.handling), .shown = held_text},
+    {NULL, "lapsed", ROW(NUMBER, of.lapsed)},
     {"RETRY", "retrying", ROW(NUMBER, of.retrying)},
     {"FAILED", "failed", ROW(NUMBER, of.failed)},
     {"IN/MIN", "enqueued_last_minute", ROW(NUMBER, of.enqueued)},
     {"OUT/MIN", "settled_last_minute", ROW(NUMBER, out)},
     {NULL, "gave_up_last_minute", ROW(NUMBER, of.gave_up)},
+    {NULL, "empty_in_ms", ROW(NUMBER, empty_ms), .may_miss = true},
     {"WORK", "workers", ROW(NUMBER, workers)},
     {NULL, "paused", ROW(YES_NO, paused)},
     COLUMNS_END,
@@ -73,12 +80,14 @@ static const struct column columns[] = {
 static void add_rows(const struct figures *figures, struct listing *listing) {
     for (size_t i = 0; i < figures->handler_count; i++) {
         const struct handler_figures *handler = &figures->handlers[i];
+        int64_t empty_ms = top_empty_ms(handler);
         struct row row = {*handler,
                           handler->name,
                           figures_open(handler),
                           figures_age(figures, handler),
                           handler->workers ? handler->workers : handler->maybe_workers,
                           handler->finished + handler->gave_up,
+                          empty_ms > 0 ? empty_ms : 0,
                           handler->paused_since != 0};
 
         listing_add(listing, &row);
@@ -131,7 +140,7 @@ static tp_status read_whys(tp_conn *conn, struct whys *whys) {
 
 static void print_object(const struct figures *figures, struct listing *listing, struct listing *whys) {
     struct handler_figures sum = figures_sum(figures);
-    int64_t empty = top_empty_ms(&sum), workers = 0;
+    int64_t empty = top_all_empty_ms(figures), workers = 0;
 
     for (size_t i = 0; i < figures->worker_count; i++)
         workers += figures->workers[i].lives;
@@ -152,7 +161,7 @@ static void print_text(const struct figures *figures, struct listing *listing, s
 
     top_summary(figures, lines);
     for (int i = 0; i < TOP_LINES; i++)
-        out_text("%s\n", lines[i]);
+        if (*lines[i]) out_text("%s\n", lines[i]);
     out_text("\n");
     listing_print(listing);
     if (!whys) return;

@@ -28,17 +28,65 @@ int64_t top_empty_ms(const struct handler_figures *handler) {
     return (int64_t)((double)handler->due / (double)gain * FIGURES_WINDOW_MS);
 }
 
-static const char *empty_text(const struct handler_figures *sum, char text[64]) {
-    char time[TIME_TEXT_SIZE];
-    int64_t ms = top_empty_ms(sum);
+int64_t top_held(const struct handler_figures *handler) {
+    return handler->handling - handler->lapsed;
+}
 
-    if (ms < 0)
+/* A handler that is done with soon says nothing of another that nobody works at. */
+struct backlog {
+    int64_t empty_ms;             /* the longest of those that shrink */
+    int growing, due;             /* handlers */
+    char name[FIGURES_NAME_SIZE]; /* one that does not shrink */
+};
+
+static struct backlog backlog_of(const struct figures *figures) {
+    struct backlog backlog = {0};
+
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const struct handler_figures *handler = &figures->handlers[i];
+        int64_t ms = top_empty_ms(handler);
+
+        if (!handler->due || handler->paused_since) continue;
+        backlog.due++;
+        if (ms < 0 && !backlog.growing++) snprintf(backlog.name, sizeof backlog.name, "%s", handler->name);
+        if (ms > backlog.empty_ms) backlog.empty_ms = ms;
+    }
+    return backlog;
+}
+
+int64_t top_all_empty_ms(const struct figures *figures) {
+    struct backlog backlog = backlog_of(figures);
+
+    return backlog.growing ? -1 : backlog.empty_ms;
+}
+
+static const char *empty_text(const struct backlog *backlog, char text[64]) {
+    char time[TIME_TEXT_SIZE];
+
+    if (backlog->growing)
         snprintf(text, 64, "backlog does not shrink");
-    else if (ms == 0)
+    else if (!backlog->due)
         snprintf(text, 64, "no backlog");
     else
-        snprintf(text, 64, "backlog empty in %s", value_age_text(ms, time));
+        snprintf(text, 64, "backlog empty in %s", value_age_text(backlog->empty_ms, time));
     return text;
+}
+
+/* What the lines above have no room for; empty: nothing. */
+static void write_more(const struct backlog *backlog, int64_t paused_due, char line[TOP_LINE_SIZE]) {
+    char time[TIME_TEXT_SIZE], others[TIME_TEXT_SIZE + 32] = "", more[24] = "";
+    char paused[TOP_COUNT_SIZE + 40] = "", count[TOP_COUNT_SIZE];
+
+    if (paused_due)
+        snprintf(paused, sizeof paused, "%spaused: %s due", backlog->growing ? "; " : "",
+                 top_count(paused_due, count));
+    if (backlog->growing > 1) snprintf(more, sizeof more, " +%d", backlog->growing - 1);
+    if (backlog->empty_ms)
+        snprintf(others, sizeof others, "; the others empty in %s", value_age_text(backlog->empty_ms, time));
+    if (backlog->growing)
+        snprintf(line, TOP_LINE_SIZE, "does not shrink: %.14s%s%s%s", backlog->name, more, others, paused);
+    else
+        snprintf(line, TOP_LINE_SIZE, "%s", paused);
 }
 
 static void write_workers(const struct figures *figures, char line[TOP_LINE_SIZE]) {
@@ -74,18 +122,20 @@ static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SI
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
     struct handler_figures sum = figures_sum(figures);
     char open[TOP_COUNT_SIZE], due[TOP_COUNT_SIZE], hand[TOP_COUNT_SIZE], retry[TOP_COUNT_SIZE];
-    char failed[TOP_COUNT_SIZE], paused_due[TOP_COUNT_SIZE], paused[TOP_COUNT_SIZE + 16] = "";
-    char age[TIME_TEXT_SIZE], empty[64];
+    struct backlog backlog = backlog_of(figures);
+    char failed[TOP_COUNT_SIZE], age[TIME_TEXT_SIZE], empty[64];
+    int64_t held = 0;
 
-    if (sum.paused_due)
-        snprintf(paused, sizeof paused, " (paused %s)", top_count(sum.paused_due, paused_due));
-    snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s%s  in hand %s  retrying %s  failed %s",
+    for (size_t i = 0; i < figures->handler_count; i++)
+        held += top_held(&figures->handlers[i]);
+    snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s  in hand %s  retrying %s  failed %s",
              top_count(figures_open(&sum), open), top_count(sum.due, due),
-             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", paused,
-             top_count(sum.handling, hand), top_count(sum.retrying, retry), top_count(sum.failed, failed));
+             sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", top_count(held, hand),
+             top_count(sum.retrying, retry), top_count(sum.failed, failed));
     snprintf(lines[1], TOP_LINE_SIZE, "last minute: in %.1f/s  out %.1f/s  gave up %.1f/s  %s",
              top_rate(sum.enqueued), top_rate(sum.finished + sum.gave_up), top_rate(sum.gave_up),
-             empty_text(&sum, empty));
+             empty_text(&backlog, empty));
     write_times(&sum, lines[2]);
     write_workers(figures, lines[3]);
+    write_more(&backlog, sum.paused_due, lines[4]);
 }

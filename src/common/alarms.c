@@ -152,6 +152,23 @@ static void check_wait(struct reporter *reporter) {
     report_nothing(reporter, "wait", "tasks did not wait for too long");
 }
 
+/* Whoever hangs extends its lease, and no other check sees it: neither does what waits in its worker's queue
+ * count as due. */
+static void check_held(struct reporter *reporter) {
+    const struct held_figures *held = &reporter->figures->held;
+    int64_t age =
+        held->since && reporter->figures->now > held->since ? reporter->figures->now - held->since : 0;
+    enum alarm_level level = judge(&reporter->limits->held, age);
+    char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
+
+    snprintf(remedy, sizeof remedy,
+             "look at its program there; if it hangs, end it, or: taskpool release --id %s", held->task);
+    if (held->since && level != ALARM_OK)
+        report(reporter, "held", level, 1, remedy, "%s: %s has held %s for %s", held->handler, held->worker,
+               held->task, value_age_text(age, time));
+    report_nothing(reporter, "held", "no worker has held a task for too long");
+}
+
 static void check_failed(struct reporter *reporter) {
     const struct handler_figures *most = NULL;
     int64_t failed = figures_sum(reporter->figures).failed;
@@ -208,6 +225,7 @@ void alarms_each(const struct figures *figures, const struct alarm_limits *limit
     check_workers(&reporter);
     if (limits->age.given) check_age(&reporter);
     if (limits->wait.given) check_wait(&reporter);
+    if (limits->held.given) check_held(&reporter);
     check_failed(&reporter);
     note_requests(&reporter);
     if (limits->need_worker) check_needed(&reporter, limits->need_worker);

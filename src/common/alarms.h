@@ -25,7 +25,7 @@ struct alarm_limit {
 
 struct alarm_limits {
     int64_t grace_ms; /* tasks that have been due for less are no alarm */
-    struct alarm_limit age, failed, wait;
+    struct alarm_limit age, failed, wait, held;
     char **need_worker; /* handlers, then NULL; or NULL */
 };
 

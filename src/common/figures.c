@@ -10,7 +10,7 @@
 #include "messages.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
-enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1 };
+enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1, HELD_READ_MAX = 10000 };
 
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");
@@ -188,6 +188,30 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
     if (range.since == range.until) return TP_OK;
     status = tp_activity_each(conn, &request, add_counted, figures);
     sort(figures);
+    return status < 0 ? status : TP_OK;
+}
+
+/* Those claimed first come first. A lapsed one is due: that is another alarm. */
+static void take_held(const tp_running *running, void *arg) {
+    struct held_figures *held = arg;
+
+    if (held->since || !running->claimed_at || running->lapses_at <= running->now) return;
+    held->since = running->claimed_at;
+    copy(held->task, sizeof held->task, running->id);
+    copy(held->handler, sizeof held->handler, running->handler);
+    if (running->worker)
+        snprintf(held->worker, sizeof held->worker, "%.128s on %.120s", running->worker->name,
+                 running->worker->host);
+    else
+        copy(held->worker, sizeof held->worker, "somebody");
+}
+
+tp_status figures_held(tp_conn *conn, struct figures *figures) {
+    tp_running_request request = TP_RUNNING_INIT;
+    tp_status status;
+
+    request.limit = HELD_READ_MAX;
+    status = tp_running_each(conn, &request, take_held, &figures->held);
     return status < 0 ? status : TP_OK;
 }
 

@@ -46,6 +46,12 @@ struct worker_figures {
     int64_t claimed, done, failed, started_at, seen_ago_ms;
 };
 
+/* The task that is held longest by a lease that did not lapse; since 0: none is. */
+struct held_figures {
+    char task[TP_ID_SIZE], handler[FIGURES_NAME_SIZE], worker[2 * FIGURES_TEXT_SIZE];
+    int64_t since; /* when it was claimed */
+};
+
 struct figures {
     int64_t now;           /* the database's clock */
     int64_t counted_since; /* 0: nothing was counted */
@@ -53,8 +59,9 @@ struct figures {
     size_t handler_count;
     struct worker_figures *workers;
     size_t worker_count;
-    int64_t requests;       /* that wait for a second person */
-    int64_t oldest_request; /* since when the oldest of them does; 0: none does */
+    int64_t requests;         /* that wait for a second person */
+    int64_t oldest_request;   /* since when the oldest of them does; 0: none does */
+    struct held_figures held; /* by figures_held only */
 };
 
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
@@ -62,6 +69,8 @@ struct figures {
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
+/* Also fills held. */
+tp_status figures_held(tp_conn *conn, struct figures *figures);
 void figures_free(struct figures *figures);
 struct figures figures_copy(const struct figures *figures);
 

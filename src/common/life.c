@@ -89,8 +89,10 @@ static int earlier(const void *a, const void *b) {
 static void take_worker(const tp_worker_row *row, void *arg) {
     struct life *life = arg;
 
-    if (!*life->worker)
-        snprintf(life->worker, sizeof life->worker, "%s:%d %s", row->host, (int)row->pid, row->name);
+    if (*life->worker) return;
+    snprintf(life->worker, sizeof life->worker, "%s:%d %s", row->host, (int)row->pid, row->name);
+    snprintf(life->worker_state, sizeof life->worker_state, "%s", row->state);
+    life->worker_seen_ago_ms = row->seen_ago_ms;
 }
 
 tp_status life_read(tp_conn *conn, const tp_task *task, struct life *life) {
@@ -99,10 +101,12 @@ tp_status life_read(tp_conn *conn, const tp_task *task, struct life *life) {
     life->count = 0;
     life->cut = false;
     *life->worker = '\0';
+    life->now = 0;
     (void)add_moment(life, task->created_at, "enqueued");
     status = tp_history_each(conn, task->id, 0, add_event, life);
     if (status >= 0 && life_token_time(task->owner))
         status = tp_worker_of(conn, task->owner, take_worker, life);
+    if (status >= 0 && strcmp(task->state, "handling") == 0) status = tp_now(conn, &life->now);
     if (status < 0) return status;
     if (*task->owner) add_claim(life, task->owner, task->settled_at ? task->settled_at : INT64_MAX);
     qsort(life->moments, life->count, sizeof *life->moments, earlier);

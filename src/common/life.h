@@ -21,6 +21,9 @@ struct life {
     size_t count;
     bool cut;
     char worker[400]; /* whose claim was the last, as far as is known: host, process, name */
+    char worker_state[16];
+    int64_t worker_seen_ago_ms;
+    int64_t now; /* the database's clock; 0: the task is not being handled */
 };
 
 /* Of a moment. */

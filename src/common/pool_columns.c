@@ -159,17 +159,17 @@ static const char *oldest_text(const void *record, char text[RECORD_TEXT_SIZE]) 
 #define WORKER(type, member) COLUMN_OF(type, struct worker_shown, member)
 const struct column worker_columns[] = {
     {"WORKER", "name", WORKER(TEXT, row.name)},
+    {"HOST", "host", WORKER(TEXT, row.host), .spare = 2},
     {"STATE", "state", WORKER(TEXT, state)},
     {"FOR", .shown = age_text},
     {"SEEN", .shown = seen_text},
     {"TASKS", "running", WORKER(NUMBER, row.running)},
     {"OLDEST", .shown = oldest_text, .spare = 1},
-    {"THREADS", "threads", WORKER(NUMBER, row.threads)},
-    {"DONE", "done", WORKER(NUMBER, row.done)},
-    {"FAILED", "failed", WORKER(NUMBER, row.failed)},
+    {"THREADS", "threads", WORKER(NUMBER, row.threads), .spare = 4},
+    {"DONE", "done", WORKER(NUMBER, row.done), .spare = 3},
+    {"FAILED", "failed", WORKER(NUMBER, row.failed), .spare = 3},
     {"HANDLERS", "handlers", WORKER(TEXT, row.handlers)},
     {NULL, "id", WORKER(TEXT, id)},
-    {NULL, "host", WORKER(TEXT, row.host)},
     {NULL, "pid", WORKER(NUMBER, row.pid)},
     {NULL, "plan", WORKER(TEXT, row.plan)},
     {NULL, "claimed", WORKER(NUMBER, row.claimed)},
@@ -233,21 +233,45 @@ static char *quoted(const char *text) {
     return out;
 }
 
-/* Plain SQL may put in any handler: its name is for a shell, too. */
-char *failure_command(const tp_failure *failure) {
+static bool is_plain(const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-";
-    const char *handler = failure->handler;
-    bool is_plain = *handler && *handler != '-' && strspn(handler, plain) == strlen(handler);
-    char *name = is_plain ? cli_must(strdup(handler)) : quoted(handler);
-    char *reason = quoted(failure->reason_like);
-    size_t size = strlen(reason) + strlen(name) + 64;
-    char *command = cli_must(malloc(size));
 
-    snprintf(command, size, "taskpool retry --handler%s%s --reason-like=%s", is_plain ? " " : "=", name,
-             reason);
-    free(name);
-    free(reason);
+    return *text && *text != '-' && strspn(text, plain) == strlen(text);
+}
+
+static char *with_option(char *command, const char *option, const char *value, bool plain) {
+    char *text = plain ? cli_must(strdup(value)) : quoted(value);
+    size_t used = strlen(command), size = used + strlen(option) + strlen(text) + 5;
+
+    command = cli_must(realloc(command, size));
+    snprintf(command + used, size - used, " --%s%s%s", option, plain ? " " : "=", text);
+    free(text);
     return command;
+}
+
+static char *with_time(char *command, const char *option, int64_t at) {
+    char time[TIME_TEXT_SIZE];
+
+    return at ? with_option(command, option, value_time_text(at, time), true) : command;
+}
+
+/* Plain SQL may put in any handler: its name is for a shell, too. */
+char *failure_command(const tp_failure *failure, const tp_list_request *request) {
+    const struct {
+        const char *option, *value;
+    } others[] = {
+        {"pool", request->pool},           {"reason", request->reason}, {"biz-key", request->biz_key},
+        {"dedup-key", request->dedup_key}, {"worker", request->worker},
+    };
+    char *command = with_option(cli_must(strdup("taskpool retry")), "handler", failure->handler,
+                                is_plain(failure->handler));
+
+    command = with_option(command, "reason-like", failure->reason_like, false);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].value)
+            command = with_option(command, others[i].option, others[i].value, is_plain(others[i].value));
+    command = with_time(command, "since", request->since);
+    return with_time(command, "until", request->until);
 }
 
 struct failure_shown failure_shown(const tp_failure *failure, const char *command) {

@@ -37,7 +37,7 @@ struct failure_shown {
 };
 extern const struct column failure_columns[];
 struct failure_shown failure_shown(const tp_failure *failure, const char *command);
-/* For a shell; the caller frees it. */
-char *failure_command(const tp_failure *failure);
+/* For a shell, with all by which its failures were selected; the caller frees it. */
+char *failure_command(const tp_failure *failure, const tp_list_request *request);
 
 #endif

@@ -35,6 +35,7 @@ struct list {
     int64_t now;
     bool all;
     const struct request *request; /* whose right to parameters counts; NULL: there are none */
+    const tp_list_request *wanted; /* of failures */
 };
 
 static json_object *list_add(struct list *list, const void *record) {
@@ -94,7 +95,7 @@ static void add_next(json_object *object, const tp_batch *batch, tp_list_request
 
 void look_tasks(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_list_request list = TP_LIST_INIT;
-    struct list tasks = {NULL, task_columns, 0, false, NULL};
+    struct list tasks = {NULL, task_columns, 0, false, NULL, NULL};
     char id[CURSOR_SIZE];
     const char *ids[1];
     tp_batch *batch = NULL;
@@ -123,7 +124,7 @@ void look_tasks(tp_conn *conn, const struct request *request, struct answer *ans
 }
 
 static json_object *life_of(const struct life *life) {
-    struct list moments = {new_list(), life_columns, 0, false, NULL};
+    struct list moments = {new_list(), life_columns, 0, false, NULL, NULL};
 
     for (size_t i = 0; i < life->count; i++)
         (void)list_add(&moments, &life->moments[i]);
@@ -154,16 +155,17 @@ void look_task(tp_conn *conn, const struct request *request, struct answer *answ
 /* ---- Failures ------------------------------------------------------------------------------------------ */
 
 static void add_failure(const tp_failure *failure, void *arg) {
-    char *command = failure_command(failure);
+    struct list *list = arg;
+    char *command = failure_command(failure, list->wanted);
     struct failure_shown shown = failure_shown(failure, command);
 
-    (void)list_add(arg, &shown);
+    (void)list_add(list, &shown);
     free(command);
 }
 
 void look_failures(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_list_request list = TP_LIST_INIT;
-    struct list groups = {NULL, failure_columns, 0, false, NULL};
+    struct list groups = {.columns = failure_columns, .wanted = &list};
     const char *ids[1];
     int64_t limit = LIMIT;
     int cut = 0;
@@ -238,7 +240,7 @@ static void add_running(const tp_running *running, void *arg) {
 
 void look_workers(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_running_request running = TP_RUNNING_INIT;
-    struct list workers = {NULL, worker_columns, 0, request_text(request, "all") != NULL, NULL};
+    struct list workers = {NULL, worker_columns, 0, request_text(request, "all") != NULL, NULL, NULL};
     tp_status status = tp_now(conn, &workers.now);
 
     running.limit = ROWS_MAX;
@@ -263,7 +265,7 @@ static void add_schedule(const tp_schedule *schedule, void *arg) {
 }
 
 void look_schedules(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct list schedules = {new_list(), schedule_columns, 0, false, request};
+    struct list schedules = {new_list(), schedule_columns, 0, false, request, NULL};
     tp_status status = tp_schedule_each(conn, add_schedule, &schedules);
 
     if (status >= 0) {
@@ -329,7 +331,7 @@ static void add_request(const tp_request *one, void *arg) {
 }
 
 void look_requests(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct list requests = {NULL, request_details, 0, false, request};
+    struct list requests = {NULL, request_details, 0, false, request, NULL};
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     int64_t limit = LIMIT;
     tp_status status;

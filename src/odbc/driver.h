@@ -156,6 +156,10 @@ struct tpi_driver {
     const char *own_tx;
     const char *own_tx_open;
     const char *own_tx_undo;
+    /* In a transaction of the application's at a level at which whatever others committed after its snapshot
+     * is an error: set before what may meet that, then taken back to and ended, so that the transaction goes
+     * on. NULL: there is nothing of the kind. */
+    const char *savepoint, *savepoint_back, *savepoint_end;
     /* A commit that reports success must be checked for a lost connection; without tx_probe a statement goes
      * before it, which fails where the transaction does not stand any more. */
     bool commit_may_lie;

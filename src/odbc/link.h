@@ -151,6 +151,12 @@ TP_CHECKED tp_status tpi_link_commit(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_tx_lost(struct tpi_link *link);
 /* And begins the next in the same message. TP_NONE: committed only, this driver cannot. */
 TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
+/* In the transaction of a borrowed connection whose level makes an error of what others committed after its
+ * snapshot; *set: there is a savepoint, for tpi_link_savepoint_end. */
+TP_CHECKED tp_status tpi_link_savepoint(struct tpi_link *link, bool *set);
+/* Gives status, after a failure with words: what was done since is taken back, and the application's
+ * transaction goes on, or can only be rolled back. */
+TP_CHECKED tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */
 void tpi_link_rollback(struct tpi_link *link);
 void tpi_link_doom(struct tpi_link *link);

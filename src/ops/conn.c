@@ -322,12 +322,21 @@ tp_status tpi_tx_lost(tp_conn *conn) {
 }
 
 tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope) {
-    scope->own = tpi_conn_is_alone(conn);
+    *scope = (struct tpi_scope){.own = tpi_conn_is_alone(conn)};
     return scope->own ? tpi_link_begin(&conn->store.link) : TP_OK;
+}
+
+tp_status tpi_scope_begin_put(tp_conn *conn, struct tpi_scope *scope, bool keyed) {
+    bool open = false;
+    tp_status status = tpi_scope_begin(conn, scope);
+    if (status != TP_OK || !keyed || !conn->store.link.driver->savepoint) return status;
+    status = conn->store.link.owned ? TP_OK : tpi_conn_in_transaction(conn, &open);
+    return status == TP_OK && open ? tpi_link_savepoint(&conn->store.link, &scope->savepoint) : status;
 }
 
 tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status) {
     struct tpi_link *link = &conn->store.link;
+    if (scope->savepoint) return tpi_link_savepoint_end(link, status);
     if (!scope->own) {
         if (status < TP_OK) tpi_link_doom(link);
         return status;

@@ -86,8 +86,12 @@ struct tp_conn {
  * called also when tpi_scope_begin failed, with that failure. */
 struct tpi_scope {
     bool own;
+    bool savepoint; /* in the transaction of a borrowed connection */
 };
 TP_CHECKED tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope);
+/* The same for putting in; keyed: by a key that another session may bring. Where the level of a borrowed
+ * connection makes an error of that, it does not end the application's transaction. */
+TP_CHECKED tp_status tpi_scope_begin_put(tp_conn *conn, struct tpi_scope *scope, bool keyed);
 /* Commits when status is no failure, else rolls back (or dooms the transaction around). Gives status, or what
  * the commit said. */
 TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status);

@@ -178,9 +178,10 @@ tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
  * had. */
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
-    tp_status status = tpi_enqueue_may_search(conn, again, tpi_new_task_has_key(task));
+    bool keyed = tpi_new_task_has_key(task);
+    tp_status status = tpi_enqueue_may_search(conn, again, keyed);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    status = tpi_scope_begin(conn, &scope);
+    status = tpi_scope_begin_put(conn, &scope, keyed && !again);
     if (status == TP_OK) status = tpi_enqueue_insert(&conn->store, task, again);
     return tpi_scope_end(conn, &scope, status);
 }

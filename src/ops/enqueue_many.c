@@ -286,11 +286,18 @@ static tp_status find_tasks(struct tpi_store *store, void *arg) {
     return status;
 }
 
+static bool some_has_key(const struct tpi_new_tasks *tasks) {
+    bool keyed = false;
+    for (size_t i = 0; i < tasks->count && !keyed; i++)
+        keyed = tpi_new_task_has_key(tpi_new_task_at(tasks, i));
+    return keyed;
+}
+
 static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     struct tpi_scope scope;
     tp_status status = make_room(bulk, tasks);
     if (status == TP_OK) {
-        status = tpi_scope_begin(bulk->conn, &scope);
+        status = tpi_scope_begin_put(bulk->conn, &scope, some_has_key(tasks));
         for (size_t i = 0; i < tasks->count && status == TP_OK; i++)
             status = send_one(bulk, tpi_new_task_at(tasks, i));
         if (status == TP_OK) status = flush(bulk);

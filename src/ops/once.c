@@ -109,6 +109,7 @@ static tp_status once_alone(tp_conn *conn, const char *key, struct request *requ
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     struct request request = {.mark = NULL};
+    struct tpi_scope scope;
     char mark[TPI_UUID_SIZE];
     tp_status status = tpi_conn_ready_to_put(conn);
     if (status == TP_OK) status = check(key, task);
@@ -120,6 +121,8 @@ tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     tpi_uuid_random(mark);
     request.mark = mark;
     tpi_args_text(&request.args, TPI_P_token, mark);
-    status = add_key(&conn->store, &request);
+    status = tpi_scope_begin_put(conn, &scope, true);
+    if (status == TP_OK) status = add_key(&conn->store, &request);
+    status = tpi_scope_end(conn, &scope, status);
     return tpi_refused_judge(&conn->store, status, "once", find_key, &request);
 }

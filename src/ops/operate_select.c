@@ -69,6 +69,34 @@ static size_t keep_common(struct tpi_operation *op, char (*given)[TPI_UUID_SIZE]
     return kept;
 }
 
+/* Of ids that are the same the one that was given first comes first. */
+static int by_id(const void *a, const void *b) {
+    const char *one = *(char *const *)a, *two = *(char *const *)b;
+    int order = strcmp(one, two);
+    return order ? order : (one > two) - (one < two);
+}
+
+/* A task is changed once, though its id was given twice: between two transactions of one call a task that was
+ * released may be claimed, and it must not be taken from its new holder. */
+static tp_status drop_repeated(char (*ids)[TPI_UUID_SIZE], size_t *count) {
+    size_t kept = 0, last = 0;
+    char **sorted = malloc(*count * sizeof *sorted);
+    if (!sorted) return tpi_error(TP_NOMEM, "out of memory");
+    for (size_t i = 0; i < *count; i++)
+        sorted[i] = ids[i];
+    qsort(sorted, *count, sizeof *sorted, by_id);
+    for (size_t i = 1; i < *count; i++)
+        if (strcmp(sorted[last], sorted[i]) == 0)
+            *sorted[i] = '\0';
+        else
+            last = i;
+    free(sorted);
+    for (size_t i = 0; i < *count; i++)
+        if (*ids[i]) memmove(ids[kept++], ids[i], sizeof *ids);
+    *count = kept;
+    return TP_OK;
+}
+
 static tp_status take_ids(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     size_t count = selection->id_count;
@@ -78,6 +106,7 @@ static tp_status take_ids(struct tpi_operation *op) {
     if (!ids) return tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = tpi_check_uuid("an id of the selection", selection->ids[i], ids[i]);
+    if (status == TP_OK) status = drop_repeated(ids, &count);
     if (status == TP_OK && selection->biz_key) count = keep_common(op, ids, count);
     free(op->ids);
     op->ids = ids;

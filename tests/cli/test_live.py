@@ -32,7 +32,7 @@ def test_check():
     check("its task is no task without a worker", "ok    workers: all tasks that are due have a worker, or are of a paused handler" in out, out)
     check("nor due", " 0 tasks are due, 1 of paused handlers wait, 0 failed" in run("check", "--nagios")[1], run("check", "--nagios")[1])
     out = run("top", "--once")[1]
-    check("in top neither", "due 0, oldest - (paused 1)" in out and re.search("^pay +1 +1 +paused ", out, re.M), out)
+    check("in top neither", "due 0, oldest -  in hand" in out and "\npaused: 1 due\n" in out and re.search("^pay +1 +1 +paused ", out, re.M), out)
     check("pause another", run("pause", "idle")[0] == 0 and "idle is paused by " in run("check")[1] and run("resume", "idle")[0] == 0)
     check("resume", run("resume", "pay")[0] == 0)
     check("a needed worker", run("check", "--need-worker", "other")[0] == 9)
@@ -101,9 +101,14 @@ def test_oldest():
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("since when it is in progress", (row["oldest_task"], row["oldest_handler"]) == (task, "slow")
           and 0 < row["oldest_ms"] < 3600000 and row["oldest_claimed_at"] > 1600000000000, row)
+    code, out, _ = run("check", "--max-held", "0")
+    check("a task that is held for too long", code == 9 and "BAD   held: slow: busy on " in out and f" has held {task} for " in out, out)
+    check("for a plugin a warning", run("check", "--nagios", "--max-held", "0,1d")[0] == 1)
+    check("not yet for too long", run("check", "--max-held", "1d")[0] == 0)
     with open("go", "w", encoding="utf-8"):
         pass
     check("it is done", until(lambda: listed("--pool", "finished", "--handler", "slow")))
+    check("none is held", "ok    held: " in run("check", "--max-held", "0")[1])
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("none is in progress then", row["oldest_task"] is None and row["oldest_ms"] is None, row)
     worker.send_signal(signal.SIGTERM)
@@ -135,6 +140,7 @@ def test_once():
     check("top --once", code == 0 and "pay" in out and all(len(line) <= 80 for line in out.splitlines()), out)
     code, out, _ = run("top", "--once", "--json")
     check("as JSON", code == 0 and json.loads(out)["open"] == 1, out)
+    check("nobody works at it", "backlog does not shrink\n" in run("top", "--once")[1])
     check("no terminal", run("top")[0] == 2)
 
 
@@ -264,7 +270,7 @@ def test_paste():
     check("commands to paste", len(commands) >= 2 and "\x1b" not in out, out)
     for command in commands:
         said = pasted([command])
-        check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*>", said), f"{command}: {said}")
+        check("is one command", re.fullmatch(r"<retry><--handler(=|><)[^>]*><--reason-like=[^>]*><--pool><failed>", said), f"{command}: {said}")
     check("nothing else was run", not os.path.exists("owned"))
     check("the other handler's name as it is", "<--handler=x; touch owned>" in pasted(commands), commands)
 
@@ -289,7 +295,7 @@ def test_why():
     terminal.type("e")
     terminal.shows("WHY TASKS FAIL$")
     terminal.shows(r"^ +2 +0 +\d+m?s broken +exit code")
-    while not re.search("^ +2 +0 ", terminal.text().splitlines()[7]):
+    while not re.search("^ +2 +0 ", terminal.text().splitlines()[8]):
         terminal.type("\x1b[B")
     terminal.type("\r")
     terminal.shows("^FAILED TASKS of broken, exit code 1$")

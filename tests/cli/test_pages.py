@@ -38,7 +38,7 @@ BEFORE = {
     "docs/console.md": "mkdir -p etc; for i in pay mail pay-viewer; do (umask 077; echo \"$TASKPOOL_DSN\" >etc/$i.dsn); done\n"
                        "(umask 077; openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=tasks.example.org -keyout etc/console.key "
                        "-out etc/console.crt 2>/dev/null)",
-    "docs/cobol.md": "cp examples/cobol/PAYRUN.cob .",
+    "docs/cobol.md": "cp examples/cobol/PAYRUN.cob examples/cobol/PAYWORK.cob .",
     "docs/cpp.md": "cp examples/once.cpp .",
     "docs/control-totals.md": r"""
 printf '%s\n' 'biz_key,amount' a,10.00 b,2.55 c,1.25 d,3.00 >a.csv

@@ -53,6 +53,13 @@ def test_failures():
     rows = list(csv.DictReader(io.StringIO(run("failures", "--csv")[1], newline="")))
     check("CSV has the same groups", [(int(r["count"]), r["reason_like"], r["retry"]) for r in rows] ==
           [(g["count"], g["reason_like"], g["retry"]) for g in found], rows)
+    key = put("pay", "--biz-key", "it's 7")
+    fail_all("pay", HOSTILE[0])
+    for option, value in (("--biz-key", "it's 7"), ("--since", str(shown(key)["settled_at"]))):
+        [one] = groups(option, value, "--pool", "failed", "--until", "0h")
+        done = subprocess.run(["sh", "-c", shlex.quote(TASKPOOL) + one["retry"][len("taskpool"):] + " --dry-run --json"],
+                              capture_output=True, env=environment({}), timeout=300)
+        check("the command keeps to what was selected", json.loads(done.stdout or b"{}").get("done") == one["count"] == 1, f"{one} {done}")
     check("nothing of it was run", subprocess.run(["ls", "stolen"], capture_output=True).returncode != 0)
     table = run("failures")[1]
     check("the table shows the commands", all(g["retry"] in table for g in found), table)
@@ -106,6 +113,13 @@ def test_selection():
     check("skip by biz_key", done == 1, done)
     done = json.loads(run("purge", "--biz-key", key, "--json")[1])["done"]
     check("purge by biz_key", done == 2, done)
+    run("enqueue", "--file", "-", text=b"handler\n" + b"many\n" * 501)
+    many = [t["id"] for t in listed("--handler", "many")]
+    for dry in (["--dry-run"], []):
+        code, out, err = run("skip", "--json", "--id", "-", *dry, text="\n".join(many + [many[0].upper()]).encode())
+        check("an id twice, in two transactions", json.loads(out)["done"] == len(many) == 501 and not err, f"{out} {err}")
+    code, _, err = run("skip", "--id", "-", text=f"{ids[0]} 4711 {ids[1]}".encode())
+    check("ids that are none", code == 2 and "not a UUID" in err, err)
 
 
 def test_csv():

@@ -236,7 +236,8 @@ static bool watch(const struct tpi_link *link, const char *function) {
     if (!inject.hit || !inject.in_transaction || inject.ended || !inject.link || link != inject.link)
         return false;
     if (inject.way == WAY_KILLED || inject.way == WAY_FALSE_COMMIT) return false;
-    if (is(function, "SQLDriverConnect") || is(link->statement, "rollback")) inject.ended = true;
+    bool back = is(link->statement, "rollback") || is(link->statement, "savepoint");
+    if (is(function, "SQLDriverConnect") || back) inject.ended = true;
     if (!inject.ended && faults_executes(link->statement, function))
         wrong("went on with %s of %s after an error in a transaction", function, link->statement);
     return false;

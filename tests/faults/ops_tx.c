@@ -3,6 +3,7 @@
  * has lent. */
 #include <string.h>
 
+#include "faults/loop.h"
 #include "faults/operation.h"
 
 #define INSIDE   (TRAIT_TRANSACTION | TRAIT_SETTLES)
@@ -137,6 +138,25 @@ static void is_paid_by_key(struct work *work) {
     want_key(work, 1);
 }
 
+/* The application's own level, at which its key is brought behind a savepoint. It is set before the first
+ * statement of a transaction, so the one in which the connection was lent is ended. */
+static tp_status once_at_repeatable_read(struct work *work) {
+    tp_status status = pool_on_postgres() ? loop_roll_back(work) : TP_OK;
+    if (status == TP_OK && pool_on_postgres())
+        status = own_statement(work, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    if (status == TP_OK) status = tp_once(work->conn, work->key, NULL);
+    return status == TP_OK ? own_effect(work, "t") : status;
+}
+
+static tp_status key_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "once", NULL, "") ? TP_EXISTS : TP_OK;
+}
+
+static void is_done_by_key(struct work *work) {
+    want_key(work, 1);
+    want_number(snapshot_count(&work->now, "effect", NULL, ""), 1);
+}
+
 /* ---- An effect alone ----------------------------------------------------------------------------------- */
 
 /* The application does not look at the answer of its own statement; that of the commit must tell. */
@@ -171,6 +191,8 @@ static const struct operation borrowed[] = {
     {"borrowed: effect, complete", BORROWED, one_claimed, pay, TP_OK, is_paid},
     {"borrowed: effect, fail", BORROWED | TRAIT_EXPENSIVE, one_claimed, fail_once, TP_OK, is_failed},
     {"borrowed: effects, complete_many", BORROWED, three_claimed, pay_many, TP_OK, are_paid},
+    {"borrowed: once at repeatable read, effect", TRAIT_BORROWED, NULL, once_at_repeatable_read, TP_OK,
+     is_done_by_key, key_or_not},
     {"borrowed: once, effect, complete", BORROWED, one_claimed, once_and_pay, TP_OK, is_paid_by_key},
 };
 

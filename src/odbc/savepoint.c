@@ -1,0 +1,52 @@
+/* A savepoint in the transaction of a borrowed connection, so that what a level makes an error of takes
+ * nothing of the application's with it; see link.h. Must not know what is put in. */
+#include "base/error.h"
+#include "odbc/link.h"
+#include "odbc/stmt.h"
+
+tp_status tpi_link_savepoint(struct tpi_link *link, bool *set) {
+    *set = false;
+    if (link->owned || !link->driver->savepoint) return TP_OK;
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = tpi_link_ask_reading(link);
+    if (status != TP_UNSUPPORTED) return status;
+    tpi_error_restore(&kept);
+    status = tpi_stmt_direct(link, "savepoint", link->driver->savepoint);
+    *set = status == TP_OK;
+    return status;
+}
+
+/* Back to it, which also says that this is still the transaction in which it was set: some drivers roll back
+ * after an error, and begin another. */
+static bool go_back(struct tpi_link *link) {
+    return tpi_stmt_direct(link, "savepoint", link->driver->savepoint_back) == TP_OK &&
+           tpi_stmt_direct(link, "savepoint", link->driver->savepoint_end) == TP_OK;
+}
+
+tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status) {
+    tp_status ended = TP_OK;
+    if (status >= TP_OK) ended = tpi_stmt_direct(link, "savepoint", link->driver->savepoint_end);
+    if (status >= TP_OK && ended == TP_OK) return status;
+    if (ended != TP_OK) status = ended;
+    if (link->dead) return status;
+    struct tpi_kept_error kept = tpi_error_keep();
+    struct tpi_diag diag = link->diag;
+    bool back = go_back(link);
+    if (link->dead) return tpi_link_usable(link);
+    link->diag = diag;
+    tpi_error_restore(&kept);
+    if (!back)
+        return tpi_error_db(
+            TP_CONFLICT, kept.error.sqlstate, kept.error.native, kept.error.statement,
+            "%s; your own transaction must be rolled back: the driver or the server has ended "
+            "it. Do the whole of it again",
+            kept.text);
+    link->tx_state.lost = TP_OK;
+    if (status != TP_CONFLICT || !kept.error.sqlstate[0]) return status;
+    return tpi_error_db(
+        TP_CONFLICT, diag.state, diag.native, kept.error.statement,
+        "what others committed after the snapshot of your transaction, such as this key, got "
+        "in the way: %s [%s, %d]; nothing was put in, and your transaction goes on. Ask again "
+        "in a new one",
+        diag.text, diag.state, (int)diag.native);
+}
