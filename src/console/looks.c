@@ -297,7 +297,7 @@ static void add_event(const tp_history *event, void *arg) {
 }
 
 void look_history(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct events events = {.list = {NULL, history_columns, 0, false, NULL}, .limit = LIMIT};
+    struct events events = {.list = {.columns = history_columns}, .limit = LIMIT};
     char next[24] = "";
     tp_status status;
 
