@@ -76,6 +76,11 @@ public sealed class PlainWorker {
         transaction = connection.BeginTransaction(IsolationLevel.ReadCommitted);
     }
 
+    /// Of the database, or of a connection that it has lost: what a commit without an answer throws.
+    static bool IsDatabase(Exception error) {
+        return error is DbException || error is InvalidOperationException;
+    }
+
     void Commit() {
         transaction.Commit();
         transaction = null;
@@ -143,7 +148,7 @@ public sealed class PlainWorker {
             Begin();
             Run("claim_take", values);
             Commit();
-        } catch (DbException) {
+        } catch (Exception error) when (IsDatabase(error)) {
             Undo();
         }
         var tasks = new List<TaskRow>();
@@ -182,7 +187,7 @@ public sealed class PlainWorker {
         Write("finish", new Dictionary<string, object> {{"id", task.Id}, {"token", token}, {"state", "done"}, {"reason", null}});
         try {
             Commit();
-        } catch (DbException) {
+        } catch (Exception error) when (IsDatabase(error)) {
             if (!Settled(task, token)) throw;
         }
     }
@@ -224,7 +229,7 @@ public sealed class PlainWorker {
             List<TaskRow> tasks;
             try {
                 tasks = Claim(token);
-            } catch (Exception error) when (error is DbException || error is InvalidOperationException) {
+            } catch (Exception error) when (IsDatabase(error)) {
                 Console.WriteLine("error " + error.Message);
                 Thread.Sleep(500);
                 try {

@@ -48,16 +48,12 @@ static struct poptOption fsm_options[] = {
 const struct usage check_usage = {
     "",
     "Alarms when tasks are due and no living worker takes them, and when the pool is beyond the limits that\n"
-    "the options set; changes nothing, and reads no history. A worker lives when it was heard of in the "
-    "last\n"
-    "minute. Paused handlers, failed tasks and requests that wait are notes: they wake nobody. With --rows "
-    "it also looks whether "
-    "every task is in one pool only and every row is legal for "
-    "its\n"
-    "pool; with --audit whether the record of what people did was changed, and whether people did what is "
-    "not in\n"
-    "it. Each line says ok, note (worth knowing), WARN or BAD, and what to do.\n"
-    "Exit code 9: something is WARN or BAD. With --nagios 1: a warning, 2: critical, 3: could not be "
+    "the options set; changes nothing, and reads no history. A worker lives when it was heard of in the\n"
+    "last minute. Paused handlers, failed tasks and requests that wait are notes: they wake nobody. With\n"
+    "--rows it also looks whether every task is in one pool only and every row is legal for its pool; with\n"
+    "--audit whether the record of what people did was changed, and whether people did what is not in it.\n"
+    "Each line says ok, note (worth knowing), WARN or BAD, and what to do.\n"
+    "Exit code 9: something is WARN or BAD. With --nagios 1: a warning, 2: critical, 3: could not be\n"
     "checked.\n",
     "  taskpool check --max-age 10m,1h --max-failed 100\n"
     "  taskpool check --nagios --need-worker pay\n"

@@ -92,6 +92,7 @@ enum cli_exit metrics_command(const char **args) {
     conn = args_connect();
     status = figures_read(conn, &figures, NULL);
     if (status == TP_OK) status = figures_count(conn, &figures);
+    if (status == TP_OK) status = figures_held(conn, &figures);
     if (status != TP_OK) {
         figures_free(&figures);
         return cli_fail_tp(status);

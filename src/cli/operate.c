@@ -64,7 +64,7 @@ const struct usage release_usage = {
     "holder\n"
     "learns that its claim is lost; what it did outside the database is done.\n" SELECTION,
     "  taskpool release --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'worker hangs'\n"
-    "  taskpool release --handler pay --older 30m\n",
+    "  taskpool release --worker 2f6f0c1d2e3f --handler pay --why 'its host is gone'\n",
     table,
     0,
     0};

@@ -27,7 +27,7 @@ static struct poptOption options[] = {
 const struct usage workers_usage = {
     "[drain HOST|WORKER]",
     "Shows the workers: since when they run, when they were last heard of, how many tasks are in progress\n"
-    "and since when the oldest of them, of which handler, and what they did. silent: not heard of for a "
+    "and since when the oldest of them, of which handler, and what they did. silent: not heard of for a\n"
     "minute. Exit code 1: there are none.\n"
     "drain asks workers of this host, or of this name or id, to claim no more, to let what runs come to its\n"
     "end, and to end; they hear of it within ten seconds. It waits until they have ended, and says so. Who\n"

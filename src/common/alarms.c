@@ -155,17 +155,22 @@ static void check_wait(struct reporter *reporter) {
 /* Whoever hangs extends its lease, and no other check sees it: neither does what waits in its worker's queue
  * count as due. */
 static void check_held(struct reporter *reporter) {
-    const struct held_figures *held = &reporter->figures->held;
-    int64_t age =
-        held->since && reporter->figures->now > held->since ? reporter->figures->now - held->since : 0;
-    enum alarm_level level = judge(&reporter->limits->held, age);
+    const struct figures *figures = reporter->figures;
     char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
 
-    snprintf(remedy, sizeof remedy,
-             "look at its program there; if it hangs, end it, or: taskpool release --id %s", held->task);
-    if (held->since && level != ALARM_OK)
-        report(reporter, "held", level, 1, remedy, "%s: %s has held %s for %s", held->handler, held->worker,
-               held->task, value_age_text(age, time));
+    for (size_t i = 0; i < figures->handler_count; i++) {
+        const struct handler_figures *handler = &figures->handlers[i];
+        int64_t age = figures_held_age(figures, handler);
+        enum alarm_level level = judge(&reporter->limits->held, age);
+
+        if (level == ALARM_OK) continue;
+        reporter->handler = handler;
+        snprintf(remedy, sizeof remedy,
+                 "look at its program there; if it hangs, end it, or: taskpool release --id %s",
+                 handler->held.task);
+        report(reporter, "held", level, 1, remedy, "%s: %s has held %s for %s", handler->name,
+               handler->held.worker, handler->held.task, value_age_text(age, time));
+    }
     report_nothing(reporter, "held", "no worker has held a task for too long");
 }
 

@@ -8,7 +8,10 @@
 #include "help_json.h"
 #include "nearest.h"
 #include "out.h"
+#include "terminal.h"
 #include "values.h"
+
+enum { FULL_LINE = 80, WIDEST = 104 };
 
 struct poptOption common_table[] = {
     OPTION_TEXT("dsn-file", '\0', &common.dsn_file, "FILE", "file with the ODBC connection string"),
@@ -41,8 +44,35 @@ NO_RETURN void args_fail(const char *format, ...) {
     cli_end(cli_fail(EXIT_USAGE, "%s; see %s --help", text, title));
 }
 
+/* The text has lines for a wide terminal. On another they are broken anew: a line that is nearly full goes on
+ * in the next. */
+static void show_about(const char *text) {
+    const char *line = text;
+    int width = terminal_width(), used = 0;
+
+    if (width > WIDEST) width = WIDEST;
+    while (*text && width) {
+        int word = (int)strcspn(text, " \n"), gap = used > 0;
+
+        if (gap && used + gap + word > width) {
+            out_text("\n");
+            used = gap = 0;
+        }
+        out_text("%*s%.*s", gap, "", word, text);
+        used += gap + word;
+        text += word;
+        if (*text == '\n' && (text - line < FULL_LINE || !text[1])) {
+            out_text("\n");
+            used = 0;
+        }
+        if (*text == '\n') line = text + 1;
+        if (*text) text++;
+    }
+    out_text("%s\n", text);
+}
+
 static void show_help(const struct usage *usage) {
-    out_text("%s\n", usage->about);
+    show_about(usage->about);
     /* popt writes to a FILE; what goes wrong there is seen when it is flushed. */
     fflush(stdout);
     poptPrintHelp(context, stdout, 0);

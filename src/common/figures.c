@@ -10,7 +10,7 @@
 #include "messages.h"
 
 /* As many bytes of a worker's column of handlers; one that is nearly full may leave names out. */
-enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1, HELD_READ_MAX = 10000 };
+enum { HANDLERS_ALL_FIT = 512 - TP_HANDLER_MAX - 1, HELD_READ_MAX = 1000 };
 
 static void copy(char *to, size_t size, const char *text) {
     snprintf(to, size, "%s", text ? text : "");
@@ -193,12 +193,11 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
 
 /* Those claimed first come first. A lapsed one is due: that is another alarm. */
 static void take_held(const tp_running *running, void *arg) {
-    struct held_figures *held = arg;
+    struct held_figures *held = &handler_of(arg, running->handler)->held;
 
     if (held->since || !running->claimed_at || running->lapses_at <= running->now) return;
     held->since = running->claimed_at;
     copy(held->task, sizeof held->task, running->id);
-    copy(held->handler, sizeof held->handler, running->handler);
     if (running->worker)
         snprintf(held->worker, sizeof held->worker, "%.128s on %.120s", running->worker->name,
                  running->worker->host);
@@ -211,8 +210,15 @@ tp_status figures_held(tp_conn *conn, struct figures *figures) {
     tp_status status;
 
     request.limit = HELD_READ_MAX;
-    status = tp_running_each(conn, &request, take_held, &figures->held);
+    status = tp_running_each(conn, &request, take_held, figures);
+    sort(figures);
     return status < 0 ? status : TP_OK;
+}
+
+int64_t figures_held_age(const struct figures *figures, const struct handler_figures *handler) {
+    int64_t since = handler->held.since;
+
+    return since && figures->now > since ? figures->now - since : 0;
 }
 
 void figures_free(struct figures *figures) {

@@ -18,6 +18,12 @@ enum {
     FIGURES_ACTIVITY_MS = 600000, /* of what workers did: they write it down once a minute */
 };
 
+/* The task that is held longest by a lease that did not lapse; since 0: none is. */
+struct held_figures {
+    char task[TP_ID_SIZE], worker[2 * FIGURES_TEXT_SIZE];
+    int64_t since; /* when it was claimed */
+};
+
 struct handler_figures {
     char name[FIGURES_NAME_SIZE];
     int64_t pending, handling, retrying; /* open, by state; retrying: failed, and waits for the next try */
@@ -31,8 +37,9 @@ struct handler_figures {
     tp_activity counted;                 /* what workers did since counted_since; only its figures */
     int64_t paused_since;                /* 0: it is not */
     char paused_by[FIGURES_TEXT_SIZE];
-    int workers;       /* that live and take its tasks */
-    int maybe_workers; /* that live, and whose rows have no room for all their handlers */
+    struct held_figures held; /* by figures_held only; of the thousand tasks that were claimed first */
+    int workers;              /* that live and take its tasks */
+    int maybe_workers;        /* that live, and whose rows have no room for all their handlers */
 };
 
 struct worker_figures {
@@ -46,12 +53,6 @@ struct worker_figures {
     int64_t claimed, done, failed, started_at, seen_ago_ms;
 };
 
-/* The task that is held longest by a lease that did not lapse; since 0: none is. */
-struct held_figures {
-    char task[TP_ID_SIZE], handler[FIGURES_NAME_SIZE], worker[2 * FIGURES_TEXT_SIZE];
-    int64_t since; /* when it was claimed */
-};
-
 struct figures {
     int64_t now;           /* the database's clock */
     int64_t counted_since; /* 0: nothing was counted */
@@ -59,9 +60,14 @@ struct figures {
     size_t handler_count;
     struct worker_figures *workers;
     size_t worker_count;
+<<<<<<< HEAD
+    int64_t requests;       /* that wait for a second person */
+    int64_t oldest_request; /* since when the oldest of them does; 0: none does */
+=======
     int64_t requests;         /* that wait for a second person */
     int64_t oldest_request;   /* since when the oldest of them does; 0: none does */
     struct held_figures held; /* by figures_held only */
+>>>>>>> w-h16
 };
 
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
@@ -82,6 +88,8 @@ int64_t figures_timed(const tp_histogram *times);
 /* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;
  * -1: there are none. */
 int64_t figures_quantile(const tp_histogram *times, double part);
+/* For how long held is held; 0: nothing is. */
+int64_t figures_held_age(const struct figures *figures, const struct handler_figures *handler);
 /* How long the longest of them has been due; 0: none is. */
 int64_t figures_age(const struct figures *figures, const struct handler_figures *handler);
 

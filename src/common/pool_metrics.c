@@ -78,6 +78,17 @@ static void put_oldest(FILE *to, const struct pool_metrics *pools) {
         metric_put_seconds(to, name, LABELS(OF(at)), figures_age(at.pool->figures, at.handler));
 }
 
+static void put_held(FILE *to, const struct pool_metrics *pools) {
+    static const char name[] = "taskpool_longest_held_seconds";
+
+    metric_family(
+        to, name, "gauge", "seconds",
+        "For how long the task has been claimed that a worker holds longest; 0: none is held, or by "
+        "plan hold.");
+    for (struct at at = {.pool = pools}; next(&at);)
+        metric_put_seconds(to, name, LABELS(OF(at)), figures_held_age(at.pool->figures, at.handler));
+}
+
 static void put_outcomes(FILE *to, const struct pool_metrics *pools, bool older) {
     metric_family(to, older ? "taskpool_handled_total" : "taskpool_handled", "counter", "",
                   "What came of the tasks that workers handled; failed: to be tried again.");
@@ -171,6 +182,7 @@ void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older) {
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
         put_gauge(to, pools, &gauges[i]);
     put_oldest(to, pools);
+    put_held(to, pools);
     put_counted(to, pools, older);
     put_paused(to, pools);
     put_handler_workers(to, pools);

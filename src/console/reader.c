@@ -103,6 +103,7 @@ static void run(void *arg) {
         pthread_mutex_unlock(&reader->background.lock);
         status = connect(reader, lost);
         if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
+        if (status == TP_OK) status = figures_held(reader->conn, &figures);
         if (status == TP_OK) status = overview_read(reader->conn, &figures, &overview);
         lost = status != TP_OK;
         pthread_mutex_lock(&reader->background.lock);

@@ -217,7 +217,7 @@ def run_page(path, prefix, used):
 
 # ---- Between backticks
 
-NAMES_ONLY = "adopt|bench|enqueue|pause|purge|release|retention activity|retry|skip|top|work|workers drain"
+NAMES_ONLY = "adopt|bench|calendar import|enqueue|erase|pause|purge|release|retention activity|retry|skip|top|work|workers drain"
 VALUES = {"FILE.prom": "metrics.prom", "ID": "01a20da1-58a2-7000-a0ea-15ba02185f11", "COMMAND": "list"}
 
 
@@ -225,7 +225,7 @@ def run_inline(prefix):
     """Usage is exit code 2. Those with a word in capitals that has no value here are left to build.manual, which looks at their options."""
     place, tried = Place(prefix), set()
     for path in pages():
-        text = re.sub(r"^(```.*?^```|    .*)$", "", read(path), flags=re.M | re.S)
+        text = re.sub(r"^(```.*?^```|    [^\n]*)$", "", read(path), flags=re.M | re.S)
         for command in {" ".join(part.split()) for part in re.findall(r"`(taskpool [^`|]+)`", text)} - tried:
             words = [VALUES.get(word, word) for word in command.split(" ")]
             if re.fullmatch(rf"taskpool ({NAMES_ONLY}|(work|bench) .*)", command) or re.search(r"[A-Z]{2}", " ".join(words)):

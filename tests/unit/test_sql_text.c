@@ -204,19 +204,35 @@ static void statement_drops_no_data(const char *where, const char *text) {
         fail_msg("%s: %.30s", where, text);
 }
 
+/* The statement after this one; the text of a function, in quotes, has some of its own. NULL: there is none.
+ */
+static const char *next_statement(const char *at) {
+    bool quoted = false;
+    for (; *at; at++) {
+        if (*at == '\'') quoted = !quoted;
+        if (!quoted && begins(at, "; ")) return at + 2;
+    }
+    return NULL;
+}
+
 /* Of a block each statement, up to what it does when one is refused, or is there already: nothing. */
 static void drops_no_data(const char *where, const char *text) {
-    static const char block[] = "DO $$ BEGIN ", *const ends[] = {
-                                                    "EXCEPTION WHEN feature_not_supported THEN NULL; END $$",
-                                                    "EXCEPTION WHEN duplicate_object THEN NULL; END $$"};
+    static const char block[] = "DO $$ BEGIN ";
+    static const char *const ends[] = {
+        "EXCEPTION WHEN feature_not_supported THEN NULL; END $$",
+        "EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+        "EXCEPTION WHEN duplicate_function OR unique_violation THEN NULL; END $$"};
     if (!begins(text, block)) {
         statement_drops_no_data(where, text);
         return;
     }
     const char *at = text + strlen(block);
-    for (const char *next; (next = strstr(at, "; ")) && !begins(at, "EXCEPTION "); at = next + 2)
+    for (const char *next; (next = next_statement(at)) && !begins(at, "EXCEPTION "); at = next)
         statement_drops_no_data(where, at);
-    if (strcmp(at, ends[0]) != 0 && strcmp(at, ends[1]) != 0) fail_msg("%s: a block ends with %s", where, at);
+    bool ended = false;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        ended |= strcmp(at, ends[i]) == 0;
+    if (!ended) fail_msg("%s: a block ends with %s", where, at);
 }
 
 TEST(test_scripts__create_and_write_the_version_and_drop_no_data) {

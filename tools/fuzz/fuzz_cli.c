@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 
+#include "common/terminal.h"
 #include "fuzz.h"
 
 char fuzz_said[65536];
@@ -40,6 +41,11 @@ void err_text(const char *format, ...) {
     va_start(args, format);
     keep(format, args);
     va_end(args);
+}
+
+/* There is no terminal. */
+int terminal_width(void) {
+    return 0;
 }
 
 void out_bytes(const char *text, size_t length) {

@@ -23,7 +23,7 @@ install_others() {
   apt-get -qqy install --no-install-recommends unixodbc-dev uuid-dev libglib2.0-dev libpopt0 libjson-c5 libncursesw6 tzdata >/dev/null
   apt-get -qqy install --no-install-recommends "$(apt-cache search --names-only '^libunistring[0-9]+$' | cut -d ' ' -f 1)" \
     "$(apt-cache search --names-only '^libmicrohttpd12(t64)?$' | cut -d ' ' -f 1)" "$(apt-cache search --names-only '^libgnutls30(t64)?$' | cut -d ' ' -f 1)" \
-    >/dev/null
+    "$(apt-cache search --names-only '^libical3(t64)?$' | cut -d ' ' -f 1)" >/dev/null
   if [ "$kind" = rpm ]; then
     apt-get -qqy install --no-install-recommends rpm >/dev/null
     # Folders that its own systems have already.
