@@ -60,14 +60,9 @@ struct figures {
     size_t handler_count;
     struct worker_figures *workers;
     size_t worker_count;
-<<<<<<< HEAD
-    int64_t requests;       /* that wait for a second person */
-    int64_t oldest_request; /* since when the oldest of them does; 0: none does */
-=======
     int64_t requests;         /* that wait for a second person */
     int64_t oldest_request;   /* since when the oldest of them does; 0: none does */
     struct held_figures held; /* by figures_held only */
->>>>>>> w-h16
 };
 
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
