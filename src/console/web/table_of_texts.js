@@ -98,7 +98,7 @@ export const TABLE = {
   activity: ["Activity", "Verlauf", "活动"],
   range: ["Range of time", "Zeitraum", "时间范围"],
   no_activity: ["Nothing was done in this time.", "In dieser Zeit geschah nichts.", "此时段没有活动。"],
-  put_in: ["put in", "hinzugekommen", "流入"],
+  put_in: ["Put in", "Hinzugekommen", "流入"],
   settled_per: ["Tasks each {time}", "Aufgaben je {time}", "每 {time} 的任务数"],
   waited: ["Waited until started", "Wartezeit bis zum Beginn", "开始前等待"],
   ran: ["Ran", "Laufzeit", "运行时间"],
