@@ -213,5 +213,6 @@ tp_status tp_audit_add(tp_conn *conn, const char *action, const char *subject, c
     if (status == TP_OK) status = tpi_conn_in_transaction(conn, &open);
     if (status == TP_OK && !open)
         status = tpi_error(TP_MISUSE, "tp_audit_add: begin the transaction of what is recorded first");
-    return status == TP_OK ? tpi_audit_add(conn, &act) : tpi_conn_doom(conn, status);
+    if (status == TP_OK) status = tpi_audit_add(conn, &act);
+    return status == TP_OK ? TP_OK : tpi_conn_doom(conn, status);
 }

@@ -65,8 +65,12 @@ void points_print(void) {
 
 /* ---- One point ----------------------------------------------------------------------------------------- */
 
-static int step_of(const struct operation *operation) {
+/* What fails in the application's transaction without a word of the database is for us alone to remember. */
+static int step_of(const struct operation *operation, enum way way) {
+    enum { CLOSE = 3 };
     if (points_options.all && points_options.every == 1) return 1;
+    if (way == WAY_ALLOCATION && operation_is(operation, TRAIT_TRANSACTION) && points_options.every > CLOSE)
+        return CLOSE;
     return points_options.every * (operation_is(operation, TRAIT_EXPENSIVE) ? EXPENSIVE : 1);
 }
 
@@ -136,7 +140,7 @@ static int run_point(const struct tried *tried, enum way way, int k) {
 /* Clocks and other threads may change the count from run to run, so a point may not be met. Where none was,
  * earlier ones are tried. */
 static int run_way(const struct tried *tried, enum way way) {
-    int step = step_of(tried->operation), count = tried->counts[way], met = 0;
+    int step = step_of(tried->operation, way), count = tried->counts[way], met = 0;
     if (count == 0) return 0;
     int first = first_of(tried, way, step < count ? step : count);
     for (int k = first; k <= count; k += step)

@@ -89,6 +89,11 @@ def rate():
     return json.loads(out)["medians"][0]["tasks_per_second"]
 
 
+def processor_s(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        return sum(int(field) for field in file.read().rpartition(") ")[2].split()[11:13]) / os.sysconf("SC_CLK_TCK")
+
+
 def most_memory(page):
     with open(f"/proc/{page.process.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
@@ -101,12 +106,15 @@ def test():
     page = Console("--users", "users", "--behind-proxy")  # all people come from one address
     page.sign_in("olga")
     rate()
-    falls, spent = [], 0
+    falls, spent, console_s, people_s = [], 0, 0, 0
     for number in range(ROUNDS):
         alone = rate()
+        before = processor_s(page.process.pid), processor_s("self")
         begun, crowd = time.monotonic(), Crowd(page)
         beside = rate()
         spent += time.monotonic() - begun
+        console_s += processor_s(page.process.pid) - before[0]
+        people_s += processor_s("self") - before[1]
         crowd.end()
         falls.append(100 * (1 - beside / alone))
         print(f"round {number + 1}: {alone:.0f} tasks/s, beside the console {beside:.0f}: {falls[-1]:+.1f} % less; {crowd.answers} answers, "
@@ -114,6 +122,7 @@ def test():
         check("everybody is served", crowd.refused <= crowd.answers // 100, f"{crowd.refused} of {crowd.answers}")
         check("events came", crowd.events >= VIEWERS, str(crowd.events))
     print(f"median: {statistics.median(falls):+.1f} % less, over {spent:.0f} s; the console took {most_memory(page):.1f} MiB at most")
+    print(f"of {os.cpu_count() * spent:.0f} processor seconds the console took {console_s:.1f}, people, who would be elsewhere, {people_s:.1f}")
     check("memory", most_memory(page) < MEMORY_MAX_MIB, f"{most_memory(page):.1f} MiB")
     page.end()
 
