@@ -3,11 +3,5 @@ INSERT INTO tp_activity (minute, worker, handler,
        done, failed, gave_up, skipped, released, lost, wait_sum, wait_max, wait_0, wait_1, wait_2, wait_3, wait_4,
        wait_5, wait_6, wait_7, wait_8, wait_9, run_sum, run_max, run_0, run_1, run_2, run_3, run_4, run_5, run_6,
        run_7, run_8, run_9)
-SELECT MIN({rolled_up}) AS minute, worker, handler,
-       SUM(done) AS done, SUM(failed) AS failed, SUM(gave_up) AS gave_up, SUM(skipped) AS skipped, SUM(released) AS released, SUM(lost) AS lost,
-       SUM(wait_sum) AS wait_sum, MAX(wait_max) AS wait_max, SUM(wait_0) AS wait_0, SUM(wait_1) AS wait_1, SUM(wait_2) AS wait_2,
-       SUM(wait_3) AS wait_3, SUM(wait_4) AS wait_4, SUM(wait_5) AS wait_5, SUM(wait_6) AS wait_6, SUM(wait_7) AS wait_7,
-       SUM(wait_8) AS wait_8, SUM(wait_9) AS wait_9, SUM(run_sum) AS run_sum, MAX(run_max) AS run_max, SUM(run_0) AS run_0,
-       SUM(run_1) AS run_1, SUM(run_2) AS run_2, SUM(run_3) AS run_3, SUM(run_4) AS run_4, SUM(run_5) AS run_5,
-       SUM(run_6) AS run_6, SUM(run_7) AS run_7, SUM(run_8) AS run_8, SUM(run_9) AS run_9
+SELECT MIN({rolled_up}) AS minute, worker, handler, {activity_sums}
 FROM tp_activity WHERE minute >= :since AND minute < :before GROUP BY worker, handler
