@@ -1,5 +1,6 @@
-/* A savepoint in the transaction of a borrowed connection, so that what a level makes an error of takes
- * nothing of the application's with it; see link.h. Must not know what is put in. */
+/* A savepoint in the transaction of a borrowed connection, for levels at which a row that another session
+ * committed after the snapshot is an error: behind it the application's transaction goes on. Must not know
+ * what is put in. See link.h. */
 #include "base/error.h"
 #include "odbc/link.h"
 #include "odbc/stmt.h"

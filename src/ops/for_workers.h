@@ -89,10 +89,11 @@ TP_CHECKED tp_status tpi_worker_died(tp_conn *conn, const char *id);
  * rows it writes them once. Outside an explicit transaction only. */
 TP_CHECKED tp_status tpi_activity_write(tp_conn *conn, const tp_activity *rows, size_t count);
 enum { TPI_ROLLUP_LEVELS = 2 };
-/* Makes one row for each worker and handler of ten minutes that ended six hours ago, or of an hour that ended
- * two days ago, whichever is the first from since on. since is of the caller, and {0} at first. TP_NONE:
- * there is nothing to roll up. TP_CONFLICT: another rolls that up, or rolled it up; the next call goes on
- * behind it. Outside an explicit transaction only. */
+/* Makes one row for each worker and handler of an hour that ended two days ago, the first from since[1] on;
+ * or, where there is none, of ten minutes that ended six hours ago, the first from since[0] on. since is of
+ * the caller, and {0} at first. TP_NONE: there is nothing to roll up. TP_CONFLICT: another rolls that up, or
+ * rolled it up, or a worker wrote late; the next call goes on behind it. Outside an explicit transaction
+ * only. */
 TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLUP_LEVELS]);
 
 #endif

@@ -216,7 +216,7 @@ ACTIVITY_TEST(test_activity__is_deleted_after_its_time) {
     expect_number(done_by(0).done, 0);
 }
 
-/* ---- By the hour --------------------------------------------------------------------------------------- */
+/* ---- Rolled up ----------------------------------------------------------------------------------------- */
 
 static const char *const workers[] = {"0190c3a2-7b1e-7000-8000-000000000001",
                                       "0190c3a2-7b1e-7000-8000-000000000002"};
@@ -359,7 +359,7 @@ ACTIVITY_TEST(test_rollup__waits_for_another_time_when_a_worker_writes_late) {
 }
 
 /* The worker does so by itself, and goes on after a lost commit. */
-ACTIVITY_TEST(test_rollup__is_done_by_workers_whatever_fails) {
+ACTIVITY_TEST(test_rollup__is_done_by_workers_also_after_a_lost_commit) {
     int64_t hour = write_hour();
     tp_activity before = done_by(0);
     faults_lose((struct faults_aim){.statement = "commit", .after = "activity_rollup_delete"},
