@@ -42,6 +42,9 @@ struct tpi_tx_state {
     /* Why it is lost, or cannot be written, though its statements may be right. TP_OK: nothing of the kind is
      * known. */
     tp_status lost;
+    /* On a borrowed connection the server forgot what was prepared: psqlODBC would never end going back to a
+     * savepoint then. */
+    bool forgot;
 };
 
 /* What answers at the other end. */

@@ -6,7 +6,7 @@
 #include "odbc/stmt.h"
 
 tp_status tpi_link_savepoint(struct tpi_link *link, bool *set) {
-    *set = false;
+    *set = link->tx_state.forgot = false;
     if (link->owned || !link->driver->savepoint) return TP_OK;
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tpi_link_ask_reading(link);
@@ -32,7 +32,7 @@ tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status) {
     if (link->dead) return status;
     struct tpi_kept_error kept = tpi_error_keep();
     struct tpi_diag diag = link->diag;
-    bool back = go_back(link);
+    bool back = !link->tx_state.forgot && go_back(link);
     if (link->dead) return tpi_link_usable(link);
     link->diag = diag;
     tpi_error_restore(&kept);
@@ -47,7 +47,7 @@ tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status) {
     return tpi_error_db(
         TP_CONFLICT, diag.state, diag.native, kept.error.statement,
         "what others committed after the snapshot of your transaction, such as this key, got "
-        "in the way: %s [%s, %d]; nothing was put in, and your transaction goes on. Ask again "
-        "in a new one",
+        "in the way: %s [%s, %d]; nothing was put in, and your transaction goes on, with what you "
+        "have done for this before: take that back. Ask again in a new one, with a new tp_new_task",
         diag.text, diag.state, (int)diag.native);
 }

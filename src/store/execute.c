@@ -212,6 +212,17 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     return status;
 }
 
+/* A driver that rolls back after any error has ended the application's transaction: the same statement would
+ * begin another, and its rows would be committed without what went before. */
+static tp_status same_transaction(struct tpi_link *link) {
+    bool autocommit = true;
+    if (link->owned || !link->driver->own_tx) return TP_OK;
+    tp_status status = tpi_link_autocommit(link, &autocommit);
+    if (status != TP_OK || autocommit || tpi_link_own_tx(link)) return status;
+    return tpi_error(TP_CONFLICT, "the server forgot what was prepared, and the driver has rolled your "
+                                  "transaction back: do so too, and do the whole of it again");
+}
+
 /* Settings of the session may be lost with what was prepared, so our own is left for a new one. What was
  * prepared a moment ago and is not known again: nothing goes over this session any more. */
 tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
@@ -222,6 +233,7 @@ tp_status tpi_execute(struct tpi_store *store, enum tpi_statement statement, str
         store->link.forgotten = false;
         tpi_store_forget(store);
         status = store->link.owned ? tpi_link_renew(&store->link) : TP_OK;
+        if (status == TP_OK) status = same_transaction(&store->link);
         if (status == TP_OK) status = try_run(store, statement, args, rows, changes, fill, stmt);
     }
     if (status >= TP_OK || !store->link.forgotten) return status;

@@ -349,3 +349,44 @@ TEST_BETWEEN(test_lent__what_serializable_refuses_is_not_told_as_there, pool_fre
     pool_raw_close(&second);
     pool_raw_close(&third);
 }
+
+/* Effect and call are in one transaction, or neither is stored: a driver that rolls back after any error must
+ * not have the call begin another. */
+static void expect_both_or_none(const struct way *way, enum bringing how) {
+    enum { CALLS = 8 }; /* until the server knows the statements by name */
+    struct visit visit = {.way = way};
+    struct pool_raw raw;
+    char key[90];
+    key_of(&visit);
+    sql_run(pool.eye, "DELETE FROM tp_fx WHERE task_id = '%s'", pool.handler);
+    assert_true(way_open(way, SQL_AUTOCOMMIT_OFF, &raw));
+    must(tp_conn_borrow(pool.env, raw.dbc, &visit.conn));
+    way_begin(way, raw.dbc);
+    for (int i = 0; i < CALLS; i++) {
+        snprintf(key, sizeof key, "%s/%d", visit.once_new, i);
+        must(bring(visit.conn, key, how));
+    }
+    end_raw(raw.dbc, SQL_COMMIT);
+    way_begin(way, raw.dbc);
+    effect_raw(raw.dbc, "paid");
+    sure(sql_raw(raw.dbc, "DEALLOCATE ALL"), "%s: %s", way->name, sql_reason());
+    tp_status answer = bring(visit.conn, visit.once_new, how);
+    print_message("%s: %s\n", way->name, tp_status_name(answer));
+    end_raw(raw.dbc, answer == TP_OK ? SQL_COMMIT : SQL_ROLLBACK);
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id = '%s'", pool.handler),
+                  answer == TP_OK);
+    way_begin(way, raw.dbc);
+    expect(answer == TP_OK ? TP_EXISTS : TP_OK, bring(visit.conn, visit.once_new, how));
+    end_raw(raw.dbc, SQL_ROLLBACK);
+    close_lent(&visit, &raw);
+}
+
+TEST_BETWEEN(test_lent__whose_server_forgot_its_statements_stores_both_or_none, pool_fresh, NULL) {
+    if (!pool_on_postgres() || pool_on_generic()) skip();
+    for (size_t i = 0; way_at(i); i++) {
+        const char *name = way_at(i)->name;
+        if (!strstr(name, "Protocol=") && strcmp(name, "repeatable read") != 0) continue;
+        expect_both_or_none(way_at(i), ALONE);
+        expect_both_or_none(way_at(i), IN_THE_LEDGER);
+    }
+}
