@@ -42,7 +42,7 @@ struct tpi_tx_state {
     /* Why it is lost, or cannot be written, though its statements may be right. TP_OK: nothing of the kind is
      * known. */
     tp_status lost;
-    /* On a borrowed connection the server forgot what was prepared: psqlODBC would never end going back to a
+    /* On a borrowed connection the server forgot what was prepared: a driver may never end going back to a
      * savepoint then. */
     bool forgot;
 };
