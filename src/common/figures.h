@@ -67,6 +67,9 @@ struct figures {
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
  * that are in it also when there is nothing of them. */
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
+/* Its two parts: what counts tasks, which takes long in a large pool, and sets now; then all else. */
+tp_status figures_read_tasks(tp_conn *conn, struct figures *figures, char *const *names);
+tp_status figures_read_rest(tp_conn *conn, struct figures *figures);
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
 /* Also fills held. */

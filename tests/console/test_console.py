@@ -287,6 +287,16 @@ def test_held(page):
     worker.communicate()
 
 
+def test_shared(page):
+    """What others asked for a moment ago is not asked for again; but whoever changed something sees it at once."""
+    def aged():
+        return [page.ask("GET", "/api/v1/pools/pool/schedules")[1].get("Age") for _ in range(2)][1]
+    check("one answer for two", pool.until(aged))
+    for paused in (True, False, True, False):
+        page.act("pause" if paused else "resume", schedule="nightly")
+        check("the change is seen", page.get("pools/pool/schedules")["schedules"][0]["paused"] == paused)
+
+
 def test_params_right(page):
     """As otto, an operator who sees no parameters."""
     failed = page.get("pools/pool/tasks?pool=all&handler=pay")["tasks"][0]["id"]
@@ -433,7 +443,7 @@ def test():
     test_roles(page)
     test_approvals(page)
     page.sign_in("olga")
-    for one in (test_csrf, test_actions, test_held, test_bad, test_fuzz):
+    for one in (test_csrf, test_actions, test_held, test_shared, test_bad, test_fuzz):
         one(page)
     page.sign_in("otto")
     test_params_right(page)
