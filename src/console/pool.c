@@ -50,8 +50,12 @@ static void ask_database(void *arg, struct answer *answer) {
 void pool_look(struct pool *pool, const char *what, ask_fn ask, struct request *request,
                struct answer *answer) {
     struct looking looking = {pool, ask, request};
+    char error[READER_ERROR_SIZE];
 
-    shared_answer(pool->shared, what, request, ask_database, &looking, answer);
+    if (reader_away(pool->reader, error)) /* is what there is to say, whatever is kept */
+        ask_database(&looking, answer);
+    else
+        shared_answer(pool->shared, what, request, ask_database, &looking, answer);
 }
 
 void pool_act(struct pool *pool, enum role role, ask_fn ask, struct request *request, struct answer *answer) {

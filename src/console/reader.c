@@ -18,6 +18,8 @@ enum {
     IDLE_MS = 10000,      /* while nobody looks */
     LOOKED_MS = 30000,    /* so long after somebody did */
     MEASURED_MS = 300000, /* the same, of figures */
+    BRIEF_MS = 10000,     /* what is lately, where more than MANY tasks a minute come or go */
+    MANY = 5000,
     FIGURES_WAIT_MS = 5000,
     SILENT_MS = 10000, /* a database that does not answer for so long is away */
     OLD_MS = 5000,
@@ -32,6 +34,8 @@ struct reader {
     struct figures tasks; /* counted more rarely than the rest is read */
     int64_t count_at;     /* when they are to be counted again, of clock_ms */
     int64_t count_ms;     /* how long it took this time; 0: they were not counted */
+    int64_t whole_minute; /* since 1970, in which a whole minute was counted last */
+    bool many;            /* tasks came or went in it */
     struct background background;
     /* Under its lock. */
     char *overview;
@@ -69,7 +73,8 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
         figures_free(&reader->figures);
         reader->overview = overview;
         reader->figures = *figures;
-        intake_note(&reader->intake, reader->tasks.now, figures_sum(figures).enqueued);
+        if (figures->window_ms == FIGURES_WINDOW_MS)
+            intake_note(&reader->intake, reader->tasks.now, figures_sum(figures).enqueued);
         reader->read_at = clock_ms();
         *reader->error = '\0';
     } else {
@@ -96,13 +101,29 @@ static void rest(struct reader *reader, int64_t took_ms) {
     }
 }
 
+/* A whole minute of many tasks is counted once a minute, for those who look back; in between less. */
+static tp_status count_window(struct reader *reader) {
+    int64_t now = 0;
+    tp_status status = tp_now(reader->conn, &now);
+    bool brief = reader->many && now / FIGURES_WINDOW_MS == reader->whole_minute;
+    struct handler_figures sum;
+
+    if (status == TP_OK)
+        status = figures_read_tasks(reader->conn, &reader->tasks, NULL, brief ? BRIEF_MS : FIGURES_WINDOW_MS);
+    if (status != TP_OK || brief) return status;
+    sum = figures_sum(&reader->tasks);
+    reader->many = sum.enqueued + sum.finished + sum.gave_up > MANY;
+    reader->whole_minute = reader->tasks.now / FIGURES_WINDOW_MS;
+    return TP_OK;
+}
+
 /* What is held is for those who measure, not for those who look. */
 static tp_status count_tasks(struct reader *reader, bool held) {
     int64_t begun = clock_ms();
     tp_status status;
 
     figures_free(&reader->tasks);
-    status = figures_read_tasks(reader->conn, &reader->tasks, NULL);
+    status = count_window(reader);
     if (status == TP_OK && held) status = figures_held(reader->conn, &reader->tasks);
     reader->count_ms = clock_ms() - begun;
     reader->count_at = clock_ms() + pace_ms(reader->count_ms, EVERY_MS);
