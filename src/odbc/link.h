@@ -122,7 +122,7 @@ TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *sou
 TP_CHECKED tp_status tpi_link_autocommit(struct tpi_link *link, bool *on);
 /* In autocommit mode: is a transaction open that the application began by a statement of its own? False also
  * where the driver's profile cannot say. */
-bool tpi_link_own_tx(struct tpi_link *link);
+TP_CHECKED tp_status tpi_link_own_tx(struct tpi_link *link, bool *open);
 /* After forgotten: a new session, in a transaction if this one was. */
 TP_CHECKED tp_status tpi_link_renew(struct tpi_link *link);
 /* Takes the caller's connection; verifies the session, changes nothing. */

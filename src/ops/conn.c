@@ -234,8 +234,8 @@ tp_status tpi_conn_in_transaction(tp_conn *conn, bool *open) {
     *open = link->tx != TPI_TX_NONE;
     if (link->owned) return TP_OK;
     tp_status status = tpi_link_autocommit(link, &autocommit);
-    if (status == TP_OK) *open = !autocommit || tpi_link_own_tx(link);
-    return status;
+    *open = !autocommit;
+    return status == TP_OK && autocommit ? tpi_link_own_tx(link, open) : status;
 }
 
 bool tpi_conn_is_alone(const tp_conn *conn) {

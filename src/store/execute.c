@@ -216,7 +216,9 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
  * and a session may have been put in the place of another. The same statement would then be committed without
  * what went before. In autocommit mode nobody knows afterwards whether one was open. */
 static tp_status same_transaction(struct tpi_link *link) {
-    if (link->owned || tpi_link_own_tx(link)) return TP_OK;
+    bool open = true;
+    tp_status status = link->owned ? TP_OK : tpi_link_own_tx(link, &open);
+    if (status != TP_OK || open) return status;
     return tpi_error(TP_CONFLICT, "the server forgot what was prepared, and a transaction of yours, if one "
                                   "was open, is lost: roll it back, and do the whole of it again");
 }
