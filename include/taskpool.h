@@ -300,7 +300,8 @@ typedef struct tp_new_task {
  * nothing was written. TP_MISUSE also: the struct was changed since it got its id; or, where the user may
  * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
  * params or, until it is first claimed, another time, the text says which. To ask again on a borrowed
- * connection needs a transaction there. */
+ * connection needs a transaction there. An id that the call made is taken out of the struct again when it was
+ * refused there with an error and the database has confirmed that nothing is left of it. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. All are of the same size. */

@@ -32,6 +32,8 @@ static const struct tpi_rule rules[] = {
     {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
     {"42000", 3930, 0, "cannot be committed", TPI_CLASS_ABORTED}, /* SQL Server */
     {"26", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
+    /* A name is there that the driver believes to have given up, in a transaction that was rolled back. */
+    {"42P05", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},
     /* ODBC has one state for every constraint; these words (Unique, Uniqueness, Duplicate) mark a key that
        exists. */

@@ -58,7 +58,7 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
  * one, or some of the transaction is done already. */
 static enum tpi_class note_forgotten(struct tpi_link *link) {
     bool whole = link->tx == TPI_TX_NONE || !link->tx_state.used;
-    link->tx_state.forgot = !link->owned;
+    link->tx_state.forgot = link->forgets = !link->owned;
     link->forgotten = !link->owned || (whole && !link->shared);
     return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
 }
@@ -94,7 +94,10 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
     const struct tpi_class_info *info = tpi_class_info(diag->class);
-    const char *hint = diag->class == TPI_CLASS_CONFLICT && !link->owned
+    bool ends_lent = !link->owned && *info->hint &&
+                     (info->status == TP_CONFLICT || info->status == TP_TIMEOUT) &&
+                     diag->class != TPI_CLASS_CURSORS;
+    const char *hint = ends_lent
                            ? "your own transaction must be rolled back: do so, and do the whole of it again"
                            : info->hint;
     return tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",

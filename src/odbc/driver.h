@@ -28,7 +28,7 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_ABORTED, TP_CONFLICT, "a statement of this transaction failed before",                       \
       "roll back and do the whole again")                                                                    \
     X(TPI_CLASS_EXISTS, TP_CONFLICT, "a row with this key is there", "")                                     \
-    X(TPI_CLASS_FORGOTTEN, TP_CONFLICT, "the server no longer knows what was prepared",                      \
+    X(TPI_CLASS_FORGOTTEN, TP_CONFLICT, "server and driver disagree about what is prepared",                 \
       "roll back and ask again")                                                                             \
     X(TPI_CLASS_OBJECT_EXISTS, TP_SCHEMA, "the object exists already", "")                                   \
     X(TPI_CLASS_NO_TABLE, TP_SCHEMA, "a table or column of the pool is missing",                             \

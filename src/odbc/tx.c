@@ -37,24 +37,32 @@ tp_status tpi_link_autocommit(struct tpi_link *link, bool *on) {
     return TP_OK;
 }
 
-/* A question that fails is no error here either. */
-bool tpi_link_own_tx(struct tpi_link *link) {
+/* Nothing refused the statement, so no transaction was open; what it did is taken back at once. */
+static tp_status undo_own_tx(struct tpi_link *link) {
+    const char *undo = link->driver->own_tx_undo;
+    tp_status status = undo ? tpi_stmt_direct(link, "tx_probe", undo) : TP_OK;
+    link->dead = link->dead || status != TP_OK;
+    return status;
+}
+
+/* A question that fails may have ended the transaction: some drivers roll back after any error. */
+tp_status tpi_link_own_tx(struct tpi_link *link, bool *open) {
     const struct tpi_driver *driver = link->driver;
     char answer[16] = "";
-    if (!driver->own_tx || link->dead) return false;
-    struct tpi_kept_error kept = tpi_error_keep();
-    bool open = true;
+    *open = false;
+    if (!driver->own_tx) return TP_OK;
     if (driver->own_tx_open) {
-        if (tpi_stmt_ask(link, "tx_probe", driver->own_tx, answer, sizeof answer) == TP_OK)
-            open = strcmp(answer, driver->own_tx_open) == 0;
-    } else if (tpi_stmt_direct(link, "tx_probe", driver->own_tx) == TP_OK) {
-        /* Nothing refused it, so no transaction was open; what it did is taken back at once. */
-        const char *undo = driver->own_tx_undo;
-        if (undo && tpi_stmt_direct(link, "tx_probe", undo) != TP_OK) link->dead = true;
-        open = false;
+        tp_status status = tpi_stmt_ask(link, "tx_probe", driver->own_tx, answer, sizeof answer);
+        *open = strcmp(answer, driver->own_tx_open) == 0;
+        return status;
     }
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = tpi_stmt_direct(link, "tx_probe", driver->own_tx);
+    if (status == TP_OK) return undo_own_tx(link);
+    if (link->diag.class != TPI_CLASS_IN_TX || link->dead) return status;
+    *open = true;
     tpi_error_restore(&kept);
-    return open;
+    return TP_OK;
 }
 
 /* After a commit that reported success: a driver that noticed a lost connection between two statements, or in

@@ -140,6 +140,11 @@ bool tpi_new_task_identify(tp_new_task *task) {
     return false;
 }
 
+void tpi_new_task_unidentify(tp_new_task *task) {
+    task->id[0] = task->existing_id[0] = '\0';
+    task->content = 0;
+}
+
 bool tpi_new_task_has_key(const tp_new_task *task) {
     return task->dedup_key && *task->dedup_key;
 }

@@ -9,6 +9,7 @@
 #include "ops/for_workers.h"
 #include "support/check.h"
 #include "support/driver.h"
+#include "support/engine.h"
 #include "support/faults.h"
 #include "support/session.h"
 #include "support/sql.h"
@@ -187,11 +188,33 @@ TEST_SESSION(test_session__a_lent_one_that_forgot_is_asked_again) {
     loan_close(&loan);
 }
 
+/* A driver may have rolled back when it could not answer: nothing is to be stored by itself. */
+TEST_SESSION(test_session__a_lent_one_that_cannot_say_whether_a_transaction_is_open_stores_nothing) {
+    if (!engine->begin || !pool_driver()->own_tx) skip();
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    tp_new_task again = task_new("x"), keyed = task_new("x");
+    must(tp_enqueue(pool.b, &again));
+    keyed.dedup_key = pool.handler;
+    for (int i = 0; i < 2; i++) {
+        if (i && !pool_driver()->savepoint) break; /* with a key alone it is not asked for */
+        sure(sql_raw(loan.raw.dbc, "%s", engine->begin), "%s", sql_reason());
+        size_t aim = faults_add((struct faults_aim){
+            .statement = "tx_probe", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_LOCKED});
+        expect(TP_TIMEOUT, tp_enqueue(loan.conn, i ? &keyed : &again));
+        expect_text("your own transaction must be rolled back");
+        expect_number(faults_hits(aim), 1);
+        faults_clear();
+        sure(sql_raw(loan.raw.dbc, "COMMIT"), "%s", sql_reason());
+    }
+    expect_number(rows_in("pending", pool.handler), 1);
+    loan_close(&loan);
+}
+
 /* A node of a cluster may know nothing of what is prepared there anew, again and again: such a session is to
  * be left. */
 TEST_SESSION(test_session__one_that_forgets_at_once_again_is_left) {
     tp_new_task task = task_new("x"), lent = task_new("x");
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
     struct faults_aim aim = {
         .statement = "enqueue", .times = 2, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN};
     must(tp_conn_reopen(pool.a));
@@ -201,6 +224,8 @@ TEST_SESSION(test_session__one_that_forgets_at_once_again_is_left) {
     must(tp_conn_reopen(pool.a));
     must(tp_enqueue(pool.a, &task));
     (void)faults_add(aim);
+    sure(sql_raw(loan.raw.dbc, "INSERT INTO tp_fx (task_id) VALUES ('%s')", pool.handler), "%s",
+         sql_reason());
     expect(TP_DISCONNECTED, tp_enqueue(loan.conn, &lent));
     faults_clear();
     loan_close(&loan);

@@ -47,6 +47,7 @@ static const struct error psqlodbc[] = {
     {"53100", 1, "ERROR: could not extend file: No space left on device", TPI_CLASS_FULL},
     {"25006", 1, "ERROR: cannot execute UPDATE in a read-only transaction", TPI_CLASS_READ_ONLY},
     {"26000", 1, "ERROR: prepared statement \"_PLAN0x1\" does not exist", TPI_CLASS_FORGOTTEN},
+    {"42P05", 1, "ERROR: prepared statement \"_PLAN0x1\" already exists", TPI_CLASS_FORGOTTEN},
     {"42501", 1, "ERROR: permission denied for table x", TPI_CLASS_DENIED},
     {"HYT00", 0, "timeout", TPI_CLASS_TIMEOUT},
 };

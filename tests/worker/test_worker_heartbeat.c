@@ -216,7 +216,7 @@ static const bool spaces_have_names = true;
  * space, no number counts. */
 HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     rig_needs_hold();
-    char host[128] = "", place[TPI_PID_SPACE_SIZE] = "no-such-room";
+    char host[128] = "", place[TPI_PID_SPACE_SIZE] = "0123456789ab";
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
     tp_worker_row here = {.handlers = "another", .plan = "skip", .host = host, .pid = ended_process()};
     tp_worker_row elsewhere = here;
