@@ -282,6 +282,10 @@ int64_t figures_open(const struct handler_figures *handler) {
     return handler->pending + handler->handling + handler->retrying;
 }
 
+int64_t figures_in_progress(const struct handler_figures *handler) {
+    return handler->handling - handler->lapsed;
+}
+
 int64_t figures_age(const struct figures *figures, const struct handler_figures *handler) {
     int64_t age = figures->now - handler->due_since;
 

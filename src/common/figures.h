@@ -82,6 +82,8 @@ struct figures figures_copy(const struct figures *figures);
 struct handler_figures figures_sum(const struct figures *figures);
 void figures_add_times(tp_histogram *sum, const tp_histogram *times);
 int64_t figures_open(const struct handler_figures *handler);
+/* Of those in hand, whose lease did not lapse. */
+int64_t figures_in_progress(const struct handler_figures *handler);
 int64_t figures_timed(const tp_histogram *times);
 /* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;
  * -1: there are none. */

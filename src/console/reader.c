@@ -9,7 +9,7 @@
 #include "common/background.h"
 #include "common/clocks.h"
 #include "common/messages.h"
-#include "intake.h"
+#include "enqueued.h"
 #include "overview.h"
 #include "pace.h"
 
@@ -40,7 +40,7 @@ struct reader {
     /* Under its lock. */
     char *overview;
     struct figures figures;
-    struct intake intake;
+    struct enqueued enqueued;
     uint64_t serial;
     char error[READER_ERROR_SIZE]; /* why the last try failed; "": it did not */
     int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
@@ -74,7 +74,7 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
         reader->overview = overview;
         reader->figures = *figures;
         if (figures->window_ms == FIGURES_WINDOW_MS)
-            intake_note(&reader->intake, reader->tasks.now, figures_sum(figures).enqueued);
+            enqueued_note(&reader->enqueued, reader->tasks.now, figures_sum(figures).enqueued);
         reader->read_at = clock_ms();
         *reader->error = '\0';
     } else {
@@ -245,10 +245,10 @@ const char *reader_dialect(struct reader *reader) {
     return known ? reader->dialect : "";
 }
 
-void reader_intake(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {
+void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {
     pthread_mutex_lock(&reader->background.lock);
     for (size_t i = 0; i < count; i++)
-        sums[i] = intake_sum(&reader->intake, ends[i], ends[i + 1]);
+        sums[i] = enqueued_sum(&reader->enqueued, ends[i], ends[i + 1]);
     pthread_mutex_unlock(&reader->background.lock);
 }
 

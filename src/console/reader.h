@@ -33,7 +33,7 @@ const char *reader_dialect(struct reader *reader);
 struct figures reader_figures(struct reader *reader);
 /* How many tasks were put in between each of count + 1 times (of whole minutes) and the next, as far as the
  * reader saw it; -1: it saw nothing of it. */
-void reader_intake(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums);
+void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums);
 /* From now on nobody waits any more. */
 void reader_hurry(struct reader *reader);
 
