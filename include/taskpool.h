@@ -686,12 +686,12 @@ enum {
     TP_EDIT_DEDUP_KEY = 4,
     TP_EDIT_PRIORITY = 8,
     TP_EDIT_DUE_AT = 16,
-    TP_EDIT_MAX_FAILURES = 32
+    TP_EDIT_MAX_FAILURES = 32,
+    TP_EDIT_SHARD = 64
 };
 
 /* Start from TP_EDIT_INIT. fields says which of the values are written; NULL and "" there: none. due_at is of
- * a task that waits for a retry. edit_id stands for this edit: made by the first call, and found by the next.
- */
+ * a task of the pending pool. edit_id stands for this edit: made by the first call, and found by the next. */
 typedef struct tp_edit_request {
     size_t size;
     const char *params;
@@ -703,19 +703,23 @@ typedef struct tp_edit_request {
     int32_t max_failures; /* 0: the worker's policy decides */
     int32_t retry;        /* 1: pending again in the same transaction, failures 0 */
     char edit_id[40];     /* "": not asked before */
+    int32_t shard;
+    int32_t reserved; /* 0 */
 } tp_edit_request;
 #define TP_EDIT_INIT                                                                                         \
-    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "" }
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0 }
 
-/* New content for one task of the failed pool, or one that waits for a retry, recorded in the history as
- * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
- * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
- * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
- * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
- * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
- * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
- * that of another task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four
- * eyes"; edit_id is the request's id. */
+/* New content for one task that waits (for its time, for a worker or for a retry) or is in the failed pool:
+ * moves it to another time, priority or shard, or gives it other params or keys; recorded in the history as
+ * edited, with who and why. A task in hand, or one that is done, is left alone (TP_MISUSE); a transaction
+ * that has it by plan hold is waited for as any lock is. Params and keys may be private, so the history holds
+ * their lengths before and after, no text. The task is changed only as it was read: when somebody else
+ * changes it meanwhile, it is left alone and the answer is TP_CONFLICT. Asked again with the same struct
+ * finds by edit_id that it was done; who and why do not matter then. Asked again with other content is
+ * TP_MISUSE; of texts that somebody wrote over since only the lengths are compared. TP_EXISTS: an open task
+ * has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE also: edit_id is that of another
+ * task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four eyes"; edit_id is the
+ * request's id. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 

@@ -25,7 +25,7 @@
     X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \
     X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
-    X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
+    X(edit_request, "TP_EDIT_INIT", edit_id, reserved)                                                       \
     X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
     X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
     X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \

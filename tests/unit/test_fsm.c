@@ -118,6 +118,8 @@ static struct tpi_change person(const struct row *row) {
                             : nothing(row, TP_NONE);
     bool waits = stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING);
     bool failed = row->pool != TPI_POOL_FINISHED && row->state == TPI_STATE_FAILED;
+    if (row->event == TPI_EVENT_EDIT && (waits || failed))
+        return go(row, row->pool, row->state, TPI_DUE_KEEP);
     if (row->event == TPI_EVENT_DROP && (waits || failed))
         return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
     if (row->event != TPI_EVENT_RETRY || !failed) return nothing(row, TP_NONE);
