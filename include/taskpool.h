@@ -267,6 +267,15 @@ typedef enum tp_sharding {
  * shards is less than 1; "" when key is NULL. */
 TP_API int32_t tp_shard_of(const char *key, int32_t shards);
 
+/* What an enqueue does when an open task has its dedup_key. */
+typedef enum tp_on_duplicate {
+    TP_DUPLICATE_KEEP = 0,     /* nothing: TP_EXISTS */
+    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures
+                                * and due time, and keeps its id and its failures */
+    TP_DUPLICATE_PUSH_BACK = 2 /* that task is due when the new one would be, if that is later than it was; of
+                                * the new one nothing else is taken */
+} tp_on_duplicate;
+
 /* Filled by the caller; start from TP_NEW_TASK_INIT. Zero and NULL mean default. */
 typedef struct tp_new_task {
     size_t size;
@@ -283,14 +292,19 @@ typedef struct tp_new_task {
     int64_t due_at;       /* or due at that time; not both */
     char id[TP_ID_SIZE];  /* which task this struct stands for: a UUID of the caller's own, or "" and the
                            * library makes one, before it asks the database */
-    char existing_id[TP_ID_SIZE]; /* set by the library: with TP_EXISTS the task that is there, else "" */
+    char existing_id[TP_ID_SIZE]; /* set by the library: the task that is there, or was changed; else "" */
     uint64_t content;             /* set by the library with the id: a hash of what was asked for */
     const char *cut_off_calendar; /* due at the next cut-off of this calendar, by the database's clock, with
                                    * neither delay_ms nor due_at */
     int64_t cut_off_lead_ms;      /* or so long before it, at once when that has passed */
+    tp_on_duplicate on_duplicate; /* not KEEP: with dedup_key only */
+    int32_t reserved;             /* 0 */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL, 0 }
+    {                                                                                                        \
+        sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
+            0, TP_DUPLICATE_KEEP, 0                                                                          \
+    }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
  * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
@@ -299,8 +313,19 @@ typedef struct tp_new_task {
  * TP_EXISTS: this task, or another open one with this dedup_key, is there; existing_id says which, and
  * nothing was written. TP_MISUSE also: the struct was changed since it got its id; or, where the user may
  * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
- * params or, until it is first claimed, another time, the text says which. To ask again on a borrowed
- * connection needs a transaction there. */
+ * params or, until it is first claimed, another time, the text says which; but what an edit or another
+ * producer has replaced since is not compared. To ask again on a borrowed connection needs a transaction
+ * there.
+ * on_duplicate says what becomes of another open task with this dedup_key. TP_OK with existing_id set: that
+ * task waited, was changed as it says in this transaction, and the history has it as replaced or deferred,
+ * under this struct's id. Asked again it is found there, so it is done once, also when that task was handled
+ * and purged meanwhile, as long as the history has the event. TP_EXISTS: that task is in hand; nothing was
+ * written, and what it does may have begun before: ask again when it has ended, or put in one without the
+ * key. A task that is done or in the failed pool is no open one, so a new one is put in. A session that has
+ * changed the task, or holds it by plan hold, is waited for. TP_MISUSE also: the task with the key is of
+ * another handler; or it is to be replaced while four eyes is on: there tp_edit changes params, with a second
+ * person. It takes several statements, and so a transaction on a borrowed connection, which must read what
+ * others committed (else TP_UNSUPPORTED), and rights beyond a producer's: docs/producing.md. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. All are of the same size. */
@@ -542,8 +567,9 @@ TP_API TP_CHECKED tp_status tp_batch_failures(const tp_batch *batch, tp_failure_
 typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
-    const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
-                        * edited, erased, eyes; asked, approved, refused, stale, expired */
+    const char
+        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
+                 * edited, erased, eyes; asked, approved, refused, stale, expired; replaced, deferred */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
