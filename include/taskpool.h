@@ -315,17 +315,18 @@ typedef struct tp_new_task {
  * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
  * params or, until it is first claimed, another time, the text says which; but what an edit or another
  * producer has replaced since is not compared. To ask again on a borrowed connection needs a transaction
- * there.
- * on_duplicate says what becomes of another open task with this dedup_key. TP_OK with existing_id set: that
- * task waited, was changed as it says in this transaction, and the history has it as replaced or deferred,
- * under this struct's id. Asked again it is found there, so it is done once, also when that task was handled
- * and purged meanwhile, as long as the history has the event. TP_EXISTS: that task is in hand; nothing was
- * written, and what it does may have begun before: ask again when it has ended, or put in one without the
- * key. A task that is done or in the failed pool is no open one, so a new one is put in. A session that has
- * changed the task, or holds it by plan hold, is waited for. TP_MISUSE also: the task with the key is of
- * another handler; or it is to be replaced while four eyes is on: there tp_edit changes params, with a second
- * person. It takes several statements, and so a transaction on a borrowed connection, which must read what
- * others committed (else TP_UNSUPPORTED), and rights beyond a producer's: docs/producing.md. */
+ * there. An id that the call made is taken out of the struct again when it was refused there with an error
+ * and the database has confirmed that nothing is left of it. on_duplicate says what becomes of another open
+ * task with this dedup_key. TP_OK with existing_id set: that task waited, was changed as it says in this
+ * transaction, and the history has it as replaced or deferred, under this struct's id. Asked again it is
+ * found there, so it is done once, also when that task was handled and purged meanwhile, as long as the
+ * history has the event. TP_EXISTS: that task is in hand; nothing was written, and what it does may have
+ * begun before: ask again when it has ended, or put in one without the key. A task that is done or in the
+ * failed pool is no open one, so a new one is put in. A session that has changed the task, or holds it by
+ * plan hold, is waited for. TP_MISUSE also: the task with the key is of another handler; or it is to be
+ * replaced while four eyes is on: there tp_edit changes params, with a second person. It takes several
+ * statements, and so a transaction on a borrowed connection, which must read what others committed (else
+ * TP_UNSUPPORTED), and rights beyond a producer's: docs/producing.md. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. All are of the same size. */

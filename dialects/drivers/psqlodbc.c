@@ -103,10 +103,10 @@ const struct tpi_driver tpi_driver_psqlodbc = {
        later. */
     .own_tx = "SELECT CASE WHEN statement_timestamp() = transaction_timestamp() THEN 'none' ELSE 'open' END",
     .own_tx_open = "open",
-    /* The application may have one of the same name: the server then means the last, and keeps the other. */
-    .savepoint = "SAVEPOINT taskpool_put",
-    .savepoint_back = "ROLLBACK TO SAVEPOINT taskpool_put",
-    .savepoint_end = "RELEASE SAVEPOINT taskpool_put",
+    /* A name that no application has: of two with the same name the server means the last. */
+    .savepoint = "SAVEPOINT taskpool_put_c41d7e02",
+    .savepoint_back = "ROLLBACK TO SAVEPOINT taskpool_put_c41d7e02",
+    .savepoint_end = "RELEASE SAVEPOINT taskpool_put_c41d7e02",
     .commit_may_lie = true,
     .binds_columns = true,
     .keeps_plans = 5,

@@ -83,7 +83,8 @@ sub write_settle {
     die "lost: $name: row counts @counts\n" if grep { $_ != 1 } @counts;
 }
 
-# The token of a new claim, and its tasks. A commit without an answer needs no more than to read by the token.
+# The token of a new claim, and its tasks. A commit without an answer needs no more than to read by the token, over a connection that
+# lives: some drivers roll back on a dead one without an error.
 sub claim {
     my $token = new_uuid();
     eval {
@@ -91,7 +92,7 @@ sub claim {
         run('claim_take', token => $token, handler => $handler, lease_ms => $option{'lease-ms'}, limit => $option{limit});
         $dbh->commit;
         1;
-    } or undo();
+    } or connect_anew();
     my ($statement) = run('claim_read', token => $token, max_failures => @ladder_ms + 1);
     return ($token, @{ $statement->fetchall_arrayref({}) });
 }

@@ -99,14 +99,15 @@ class Session:
 
 
 def claim(session, options):
-    """The token of a new claim, and its tasks. A commit without an answer needs no more than to read by the token."""
+    """The token of a new claim, and its tasks. A commit without an answer needs no more than to read by the token, over a
+    connection that lives: some drivers roll back on a dead one without an error."""
     token = str(uuid.uuid4())
     try:
         session.begin()
         session.run("claim_take", token=token, handler=options.handler, lease_ms=options.lease_ms, limit=options.limit)
         session.commit()
     except pyodbc.Error:
-        session.undo()
+        session.open()
     cursor, _ = session.run("claim_read", token=token, max_failures=len(LADDER_MS) + 1)
     tasks = cursor.fetchall()
     session.undo()  # ends what the reading began

@@ -58,7 +58,7 @@ bool tpi_link_ask_dead(struct tpi_link *link) {
  * one, or some of the transaction is done already. */
 static enum tpi_class note_forgotten(struct tpi_link *link) {
     bool whole = link->tx == TPI_TX_NONE || !link->tx_state.used;
-    link->tx_state.forgot = !link->owned;
+    link->tx_state.forgot = link->forgets = !link->owned;
     link->forgotten = !link->owned || (whole && !link->shared);
     return link->forgotten ? TPI_CLASS_FORGOTTEN : TPI_CLASS_DEAD;
 }

@@ -63,6 +63,7 @@ struct tpi_link {
     /* The server no longer knows what was prepared, and nothing that was done hangs on this session: another
      * one, or on a borrowed connection this one, can do the same. */
     bool forgotten;
+    bool forgets; /* on a borrowed one it did so before: nothing is kept prepared, so that it happens once */
     bool single_primary; /* asked of this session: of a cluster one node at most takes writes */
     enum tpi_tx tx;
     struct tpi_tx_state tx_state;
@@ -157,9 +158,9 @@ TP_CHECKED tp_status tpi_link_commit_begin(struct tpi_link *link);
 /* In the transaction of a borrowed connection whose level makes an error of what others committed after its
  * snapshot; *set: there is a savepoint, for tpi_link_savepoint_end. */
 TP_CHECKED tp_status tpi_link_savepoint(struct tpi_link *link, bool *set);
-/* Gives status, after a failure with words: what was done since is taken back, and the application's
- * transaction goes on, or can only be rolled back. */
-TP_CHECKED tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status);
+/* Gives status, after a failure with words. *undone: what was done since is taken back, for sure, and the
+ * application's transaction goes on; else after a failure it can only be rolled back. */
+TP_CHECKED tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status, bool *undone);
 /* Never fails from the caller's view: what cannot be rolled back is dead. */
 void tpi_link_rollback(struct tpi_link *link);
 void tpi_link_doom(struct tpi_link *link);

@@ -334,9 +334,9 @@ tp_status tpi_scope_begin_put(tp_conn *conn, struct tpi_scope *scope, bool keyed
     return status == TP_OK && open ? tpi_link_savepoint(&conn->store.link, &scope->savepoint) : status;
 }
 
-tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status) {
+tp_status tpi_scope_end(tp_conn *conn, struct tpi_scope *scope, tp_status status) {
     struct tpi_link *link = &conn->store.link;
-    if (scope->savepoint) return tpi_link_savepoint_end(link, status);
+    if (scope->savepoint) return tpi_link_savepoint_end(link, status, &scope->undone);
     if (!scope->own) {
         if (status < TP_OK) tpi_link_doom(link);
         return status;

@@ -87,6 +87,7 @@ struct tp_conn {
 struct tpi_scope {
     bool own;
     bool savepoint; /* in the transaction of a borrowed connection */
+    bool undone;    /* set at the end: what was done since the savepoint is taken back, and nothing else */
 };
 TP_CHECKED tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope);
 /* The same for putting in; keyed: by a key that another session may bring. Where the level of a borrowed
@@ -94,7 +95,7 @@ TP_CHECKED tp_status tpi_scope_begin(tp_conn *conn, struct tpi_scope *scope);
 TP_CHECKED tp_status tpi_scope_begin_put(tp_conn *conn, struct tpi_scope *scope, bool keyed);
 /* Commits when status is no failure, else rolls back (or dooms the transaction around). Gives status, or what
  * the commit said. */
-TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, const struct tpi_scope *scope, tp_status status);
+TP_CHECKED tp_status tpi_scope_end(tp_conn *conn, struct tpi_scope *scope, tp_status status);
 
 /* tp_conn_borrow without ODBC types. */
 TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);

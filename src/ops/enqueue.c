@@ -214,7 +214,9 @@ static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin_put(conn, &scope, keyed && !again);
     if (status == TP_OK) status = tpi_enqueue_insert(conn, task, again);
-    return tpi_scope_end(conn, &scope, status);
+    status = tpi_scope_end(conn, &scope, status);
+    if (scope.undone) tpi_new_task_unidentify(task);
+    return status;
 }
 
 /* Of two who bring the same key at the same time one may hear TP_CONFLICT; in a transaction of its own it

@@ -303,6 +303,8 @@ static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks 
             status = send_one(bulk, tpi_new_task_at(tasks, i));
         if (status == TP_OK) status = flush(bulk);
         status = tpi_scope_end(bulk->conn, &scope, status);
+        for (size_t i = 0; scope.undone && i < tasks->count; i++)
+            tpi_new_task_unidentify(tpi_new_task_at(tasks, i));
     }
     tpi_buf_free(&bulk->document);
     free(bulk->rows);

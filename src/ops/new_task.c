@@ -156,6 +156,11 @@ bool tpi_new_task_identify(tp_new_task *task) {
     return false;
 }
 
+void tpi_new_task_unidentify(tp_new_task *task) {
+    task->id[0] = task->existing_id[0] = '\0';
+    task->content = 0;
+}
+
 void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_text(args, TPI_P_id, task->id);

@@ -20,6 +20,8 @@ void tpi_new_tasks_close(struct tpi_new_tasks *tasks);
 TP_CHECKED tp_status tpi_new_task_check(const tp_new_task *task);
 /* Makes its id, or brings the caller's into lower case. True: it had one, so that it may be there already. */
 bool tpi_new_task_identify(tp_new_task *task);
+/* After a call that made its id and, for sure, stored nothing: asked again, it is as new. */
+void tpi_new_task_unidentify(tp_new_task *task);
 /* Is it due at a cut-off? Then due_at is filled in while the call works (cut_off.h), and is none of its
  * content. */
 bool tpi_new_task_at_cut_off(const tp_new_task *task);

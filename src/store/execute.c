@@ -173,7 +173,7 @@ static tp_status bind_and_execute(struct tpi_store *store, struct tpi_prepared *
 static bool needs_preparing(const struct tpi_store *store, struct tpi_prepared *prepared,
                             const struct tpi_args *args) {
     const struct tpi_driver *driver = store->link.driver;
-    if (!prepared->stmt.handle) return true;
+    if (!prepared->stmt.handle || store->link.forgets) return true;
     /* Another limit would not be seen. */
     bool sticks = (store->caps & TPI_CAP_ROWNUM) && driver->rownum_sticks;
     if (sticks && prepared->limit != tpi_args_value(args, TPI_P_limit)) return true;
@@ -212,15 +212,13 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     return status;
 }
 
-/* A driver that rolls back after any error has ended the application's transaction: the same statement would
- * begin another, and its rows would be committed without what went before. */
+/* Where the server forgot, the application's transaction may be over: some drivers roll back after any error,
+ * and a session may have been put in the place of another. The same statement would then be committed without
+ * what went before. In autocommit mode nobody knows afterwards whether one was open. */
 static tp_status same_transaction(struct tpi_link *link) {
-    bool autocommit = true;
-    if (link->owned || !link->driver->own_tx) return TP_OK;
-    tp_status status = tpi_link_autocommit(link, &autocommit);
-    if (status != TP_OK || autocommit || tpi_link_own_tx(link)) return status;
-    return tpi_error(TP_CONFLICT, "the server forgot what was prepared, and the driver has rolled your "
-                                  "transaction back: do so too, and do the whole of it again");
+    if (link->owned || tpi_link_own_tx(link)) return TP_OK;
+    return tpi_error(TP_CONFLICT, "the server forgot what was prepared, and a transaction of yours, if one "
+                                  "was open, is lost: roll it back, and do the whole of it again");
 }
 
 /* Settings of the session may be lost with what was prepared, so our own is left for a new one. What was

@@ -23,6 +23,7 @@ COUNT = """import os, pyodbc
 for row in pyodbc.connect(os.environ["TASKPOOL_DSN"]).execute("SELECT task_id, points FROM example_points"):
     print(row[0].strip(), row[1])
 """
+UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 worker = LANGUAGES[LANGUAGE](DIALECT, DSN, PREFIX)
 
 
@@ -81,30 +82,37 @@ def crowd():
     check("taskpool check", code == 0, out + err)
 
 
+def lose(through, dsn, count, shots, after):
+    """A worker alone behind the proxy, whose commits after such a statement are met by the shots, in their order. The ids of the
+    tasks that it reports, and of those that it leaves open. The lease does not end meanwhile."""
+    behind = LANGUAGES[LANGUAGE](DIALECT, dsn, PREFIX)
+    enqueue(count)
+    through.aim(rb"^\s*commit", shots, after)
+    done = subprocess.run([*behind.command, "points", "--lease-ms", "3600000", "--limit", "2", "--drain"], capture_output=True, text=True,
+                          timeout=LIMIT_S, check=False, env=environment({**behind.environment, "TASKPOOL_DSN": dsn}))
+    check("it goes on when commits are lost", done.returncode == 0, done.stderr)
+    hits = through.hits(len(shots), 0)
+    check("each shot hit", hits == sum(shot is not None for shot in shots), hits)
+    open_ids = {task["id"] for task in listed("--pool", "pending")}
+    return set(re.findall(UUID, done.stdout)), open_ids
+
+
 def lost_commits():
-    """Alone behind a proxy, which takes the answers of commits that are done away, and commits that are then not done."""
+    """The answers of commits that are done are taken away, and commits are not done: of each kind, one after the other."""
     server = re.search(r"Port=(\d+)", DSN)
     if not server:
         return  # SQLite is in the process
     through = network.Proxy("127.0.0.1", int(server.group(1)))
     dsn = re.sub(r"(Server|Port)=[^;]*", lambda key: f"{key[1]}={'127.0.0.1' if key[1] == 'Server' else through.port}", DSN)
-    behind = LANGUAGES[LANGUAGE](DIALECT, dsn, PREFIX)
     before = {task["id"] for task in listed("--pool", "finished")}
-    enqueue(12)
-    shots = [network.ANSWER_LOST, network.NOT_SENT, None, None] * 3
-    random.shuffle(shots)  # in a fixed order always the same of a worker's commits would meet the same loss
-    through.aim(rb"^\s*commit", shots)
-    for _ in range(40):  # a worker may end when its database is lost; whoever runs it starts it again
-        process = subprocess.Popen([*behind.command, "points", "--lease-ms", "1500", "--limit", "2", "--drain"], stdout=subprocess.DEVNULL,
-                                   env=environment({**behind.environment, "TASKPOOL_DSN": dsn}))
-        process.wait(timeout=LIMIT_S)
-        if not listed("--pool", "pending"):
-            break
-        time.sleep(0.2)
-    hits = through.hits(len(shots), 0)
+    shots = [network.ANSWER_LOST, network.NOT_SENT, None] * 2
+    reported, left = lose(through, dsn, 4, shots, rb"wanted_at = ")
+    check("a claim whose commit got no answer is found by its token", not reported and not left, (reported, left))
+    reported, left = lose(through, dsn, 8, shots, rb"example_points")
+    check("a settle is asked for: what was not done is left to its lease", reported == left and len(left) == 2, (reported, left))
+    check("release", run("release", "--handler", "points")[0] == 0)
+    check("the rest is done", start_plain("--drain").wait(timeout=LIMIT_S) == 0)
     through.close()
-    print(f"{hits} commits lost: {shots}")
-    check("commits were lost, in both ways", hits > 1, hits)
     ids = {task["id"] for task in listed("--pool", "finished")} - before
     check("all are done, though commits were lost", len(ids) == 12 and not listed("--pool", "pending"), len(ids))
     check("each of their effects is there once", effects(ids) == sorted(ids), f"{len(effects(ids))} effects of {len(ids)} tasks")

@@ -191,7 +191,7 @@ TEST_SESSION(test_session__a_lent_one_that_forgot_is_asked_again) {
  * be left. */
 TEST_SESSION(test_session__one_that_forgets_at_once_again_is_left) {
     tp_new_task task = task_new("x"), lent = task_new("x");
-    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
     struct faults_aim aim = {
         .statement = "enqueue", .times = 2, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_FORGOTTEN};
     must(tp_conn_reopen(pool.a));
@@ -201,6 +201,8 @@ TEST_SESSION(test_session__one_that_forgets_at_once_again_is_left) {
     must(tp_conn_reopen(pool.a));
     must(tp_enqueue(pool.a, &task));
     (void)faults_add(aim);
+    sure(sql_raw(loan.raw.dbc, "INSERT INTO tp_fx (task_id) VALUES ('%s')", pool.handler), "%s",
+         sql_reason());
     expect(TP_DISCONNECTED, tp_enqueue(loan.conn, &lent));
     faults_clear();
     loan_close(&loan);

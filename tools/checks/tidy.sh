@@ -8,8 +8,8 @@ database=build/release
 usage() {
   cat <<END
 usage: tools/checks/tidy.sh [--since-proof | --help]
-Needs the release build. --since-proof: only what changed, or includes what changed, since the commit at which docs/proof.md says that
-all was looked at; all when that commit is not known here.
+Needs the release build. --since-proof: only what changed since the commit at which docs/proof.md says that all was looked at, a header by way of
+one source that includes it; all when that commit is not known here.
 END
 }
 
@@ -20,7 +20,7 @@ proven() {
   [ -n "$commit" ] && git rev-parse --quiet --verify "$commit^{commit}"
 }
 
-# changed_since COMMIT: sources that differ from it, or that include a file that does.
+# changed_since COMMIT: sources that differ from it, and for each header that does one source that includes it.
 changed_since() {
   local changed deps
   changed=$({ git diff --name-only "$1" && git ls-files --others --exclude-standard; } | sort -u)
@@ -34,8 +34,12 @@ changed_since() {
     BEGIN { count = split(ENVIRON["changed"], names, "\n"); for (i = 1; i <= count; i++) wanted[ENVIRON["root"] names[i]] = 1 }
     /^[^ ]/ { source = "" }
     /^    / { if (source == "") source = $1
-              if ($1 in wanted) print substr(source, length(ENVIRON["root"]) + 1) }' <<<"$deps" |
-    grep -E '^(src|dialects)/.*\.c$' | sort -u | tr '\n' '\0' || true
+              if (!($1 in wanted) || source !~ ENVIRON["root"] "(src|dialects)/.*\\.c$") next
+              if ($1 ~ /\.h$/ && !(source in wanted)) reader[$1] = source
+              else { chosen[source] = 1; if ($1 ~ /\.h$/) seen[$1] = 1 } }
+    END { for (header in reader) if (!(header in seen)) chosen[reader[header]] = 1
+          for (source in chosen) print substr(source, length(ENVIRON["root"]) + 1) }' <<<"$deps" |
+    sort -u | tr '\n' '\0'
 }
 
 all() {

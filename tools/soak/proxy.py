@@ -57,6 +57,7 @@ class Link:
         self.pumps = 2
         self.stalled = set()  # directions; under the proxy's lock
         self.shot = None  # what is being done to this connection
+        self.ready = False  # what the proxy's aim is to come after was executed here
 
     def start(self):
         for which in (UP, DOWN):
@@ -99,7 +100,7 @@ class Link:
 
     def up(self, data, target):
         self.reader = self.reader or wire.Postgres()  # its clients speak first, MariaDB's wait for the server
-        shot = self.proxy.aimed_at(self.reader.client(data))
+        shot = self.proxy.aimed_at(self, self.reader.client(data))
         if shot is None:
             target.sendall(data)
             return
@@ -133,7 +134,7 @@ class Proxy:
         self.stalled = set()  # directions, of all connections and of those to come
         self.delay_s = 0.0
         self.refusing = False
-        self.pattern, self.shots, self.shots_done = None, [], 0
+        self.pattern, self.after, self.shots, self.shots_done = None, None, [], 0
         self.closed = False
         self.listener = socket.create_server(("127.0.0.1", port), backlog=128)
         self.port = self.listener.getsockname()[1]
@@ -230,15 +231,22 @@ class Proxy:
             while (which in self.stalled or which in link.stalled) and not link.is_cut and not self.closed:
                 self.lock.wait()
 
-    def aim(self, pattern, shots):
+    def aim(self, pattern, shots, after=b""):
         """The next executions of a statement that fits the pattern are treated as the shots say, one each; None
-        is a miss."""
+        is a miss. after: only the first one after a statement that fits this, on its connection."""
         with self.lock:
-            self.pattern, self.shots, self.shots_done = re.compile(pattern, re.I | re.S), list(shots), 0
+            self.pattern, self.after = (re.compile(each, re.I | re.S) for each in (pattern, after))
+            self.shots, self.shots_done = list(shots), 0
 
-    def aimed_at(self, texts):
+    def hit(self, link, text):
+        link.ready = link.ready or bool(self.after.search(text))
+        fits = link.ready and bool(self.pattern.search(text))
+        link.ready = link.ready and not fits
+        return fits
+
+    def aimed_at(self, link, texts):
         with self.lock:
-            if not self.shots or not any(self.pattern.search(text) for text in texts):
+            if not self.shots or not sum(self.hit(link, text) for text in texts):
                 return None
             shot = self.shots.pop(0)
             self.shots_done += shot is not None

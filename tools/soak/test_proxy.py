@@ -217,6 +217,13 @@ class ProxyTest(unittest.TestCase):
         self.assertEqual(self.ask(client, b"COMMIT"), b"RST")
         self.assertEqual(self.proxy.hits(1, 1), 1)
 
+    def test_meets_only_what_comes_after_another(self):
+        self.proxy.aim(rb"^commit", [None, proxy.NOT_SENT], after=rb"pay")
+        client = self.client()
+        for line in (b"COMMIT", b"PAY", b"COMMIT", b"COMMIT", b"PAY"):
+            self.assertEqual(self.ask(client, line), b"did " + line + b"\n")
+        self.assertEqual(self.ask(client, b"COMMIT"), b"RST")
+
     def test_delays(self):
         client = self.client()
         self.proxy.delay(0.05)
