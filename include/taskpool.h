@@ -267,6 +267,15 @@ typedef enum tp_sharding {
  * shards is less than 1; "" when key is NULL. */
 TP_API int32_t tp_shard_of(const char *key, int32_t shards);
 
+/* What an enqueue does when an open task has its dedup_key. */
+typedef enum tp_on_duplicate {
+    TP_DUPLICATE_KEEP = 0,     /* nothing: TP_EXISTS */
+    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures
+                                * and due time, and keeps its id and its failures */
+    TP_DUPLICATE_PUSH_BACK = 2 /* that task is due when the new one would be, if that is later than it was; of
+                                * the new one nothing else is taken */
+} tp_on_duplicate;
+
 /* Filled by the caller; start from TP_NEW_TASK_INIT. Zero and NULL mean default. */
 typedef struct tp_new_task {
     size_t size;
@@ -283,14 +292,19 @@ typedef struct tp_new_task {
     int64_t due_at;       /* or due at that time; not both */
     char id[TP_ID_SIZE];  /* which task this struct stands for: a UUID of the caller's own, or "" and the
                            * library makes one, before it asks the database */
-    char existing_id[TP_ID_SIZE]; /* set by the library: with TP_EXISTS the task that is there, else "" */
+    char existing_id[TP_ID_SIZE]; /* set by the library: the task that is there, or was changed; else "" */
     uint64_t content;             /* set by the library with the id: a hash of what was asked for */
     const char *cut_off_calendar; /* due at the next cut-off of this calendar, by the database's clock, with
                                    * neither delay_ms nor due_at */
     int64_t cut_off_lead_ms;      /* or so long before it, at once when that has passed */
+    tp_on_duplicate on_duplicate; /* not KEEP: with dedup_key only */
+    int32_t reserved;             /* 0 */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
-    { sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL, 0 }
+    {                                                                                                        \
+        sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
+            0, TP_DUPLICATE_KEEP, 0                                                                          \
+    }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
  * caller, the struct stands for that task, on any connection and, if the caller keeps the id, in any process.
@@ -299,9 +313,20 @@ typedef struct tp_new_task {
  * TP_EXISTS: this task, or another open one with this dedup_key, is there; existing_id says which, and
  * nothing was written. TP_MISUSE also: the struct was changed since it got its id; or, where the user may
  * read params, the task with this id is there with another handler, key, shard, priority, max_failures, other
- * params or, until it is first claimed, another time, the text says which. To ask again on a borrowed
- * connection needs a transaction there. An id that the call made is taken out of the struct again when it was
- * refused there with an error and the database has confirmed that nothing is left of it. */
+ * params or, until it is first claimed, another time, the text says which; but what an edit or another
+ * producer has replaced since is not compared. To ask again on a borrowed connection needs a transaction
+ * there. An id that the call made is taken out of the struct again when it was refused there with an error
+ * and the database has confirmed that nothing is left of it. on_duplicate says what becomes of another open
+ * task with this dedup_key. TP_OK with existing_id set: that task waited, was changed as it says in this
+ * transaction, and the history has it as replaced or deferred, under this struct's id. Asked again it is
+ * found there, so it is done once, also when that task was handled and purged meanwhile, as long as the
+ * history has the event. TP_EXISTS: that task is in hand; nothing was written, and what it does may have
+ * begun before: ask again when it has ended, or put in one without the key. A task that is done or in the
+ * failed pool is no open one, so a new one is put in. A session that has changed the task, or holds it by
+ * plan hold, is waited for. TP_MISUSE also: the task with the key is of another handler; or it is to be
+ * replaced while four eyes is on: there tp_edit changes params, with a second person. It takes several
+ * statements, and so a transaction on a borrowed connection, which must read what others committed (else
+ * TP_UNSUPPORTED), and rights beyond a producer's: docs/producing.md. */
 TP_API TP_CHECKED tp_status tp_enqueue(tp_conn *conn, tp_new_task *task);
 /* The same for many, all or none, set-based. inserted (may be NULL) gets how many were new; the rest were
  * there. All are of the same size. */
@@ -543,8 +568,9 @@ TP_API TP_CHECKED tp_status tp_batch_failures(const tp_batch *batch, tp_failure_
 typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
-    const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
-                        * edited, erased, eyes; asked, approved, refused, stale, expired */
+    const char
+        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
+                 * edited, erased, eyes; asked, approved, refused, stale, expired; replaced, deferred */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
@@ -687,12 +713,12 @@ enum {
     TP_EDIT_DEDUP_KEY = 4,
     TP_EDIT_PRIORITY = 8,
     TP_EDIT_DUE_AT = 16,
-    TP_EDIT_MAX_FAILURES = 32
+    TP_EDIT_MAX_FAILURES = 32,
+    TP_EDIT_SHARD = 64
 };
 
 /* Start from TP_EDIT_INIT. fields says which of the values are written; NULL and "" there: none. due_at is of
- * a task that waits for a retry. edit_id stands for this edit: made by the first call, and found by the next.
- */
+ * a task of the pending pool. edit_id stands for this edit: made by the first call, and found by the next. */
 typedef struct tp_edit_request {
     size_t size;
     const char *params;
@@ -704,19 +730,23 @@ typedef struct tp_edit_request {
     int32_t max_failures; /* 0: the worker's policy decides */
     int32_t retry;        /* 1: pending again in the same transaction, failures 0 */
     char edit_id[40];     /* "": not asked before */
+    int32_t shard;
+    int32_t reserved; /* 0 */
 } tp_edit_request;
 #define TP_EDIT_INIT                                                                                         \
-    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "" }
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0 }
 
-/* New content for one task of the failed pool, or one that waits for a retry, recorded in the history as
- * edited, with who and why. Params and keys may be private, so the history holds their lengths before and
- * after, no text. The task is changed only as it was read: when somebody else changes it meanwhile, it is
- * left alone and the answer is TP_CONFLICT. Asked again with the same struct finds by edit_id that it was
- * done; who and why do not matter then. Asked again with other content is TP_MISUSE; of texts that somebody
- * wrote over since only the lengths are compared. TP_EXISTS: an open task has the dedup_key; nothing was
- * written. TP_NONE: no such task. TP_MISUSE also: the task is in a state that is not edited, or edit_id is
- * that of another task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four
- * eyes"; edit_id is the request's id. */
+/* New content for one task that waits (for its time, for a worker or for a retry) or is in the failed pool:
+ * moves it to another time, priority or shard, or gives it other params or keys; recorded in the history as
+ * edited, with who and why. A task in hand, or one that is done, is left alone (TP_MISUSE); a transaction
+ * that has it by plan hold is waited for as any lock is. Params and keys may be private, so the history holds
+ * their lengths before and after, no text. The task is changed only as it was read: when somebody else
+ * changes it meanwhile, it is left alone and the answer is TP_CONFLICT. Asked again with the same struct
+ * finds by edit_id that it was done; who and why do not matter then. Asked again with other content is
+ * TP_MISUSE; of texts that somebody wrote over since only the lengths are compared. TP_EXISTS: an open task
+ * has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE also: edit_id is that of another
+ * task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four eyes"; edit_id is the
+ * request's id. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 

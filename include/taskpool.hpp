@@ -226,12 +226,13 @@ class new_task {
     std::optional<std::int32_t> max_failures;
     milliseconds delay{0};
     std::optional<time_point> due_at;
+    tp_on_duplicate on_duplicate = TP_DUPLICATE_KEEP;
 
     // "" until it is enqueued.
     const char *id() const noexcept {
         return raw_.id;
     }
-    // The task that is there instead, after enqueue said so.
+    // The task that is there instead, or was changed, after enqueue said so.
     std::optional<std::string_view> existing_id() const noexcept {
         return detail::given(raw_.existing_id);
     }
@@ -248,6 +249,7 @@ class new_task {
         raw_.max_failures = max_failures.value_or(0);
         raw_.delay_ms = delay.count();
         raw_.due_at = due_at ? due_at->time_since_epoch().count() : 0;
+        raw_.on_duplicate = on_duplicate;
         return &raw_;
     }
 
@@ -329,7 +331,7 @@ class conn {
     [[nodiscard]] tp_status install(std::nothrow_t) noexcept {
         return tp_schema_install(conn_.get());
     }
-    // TP_EXISTS: it is there; new_task::existing_id() says which.
+    // TP_EXISTS: it is there, or in hand what was to be changed; new_task::existing_id() says which.
     [[nodiscard]] tp_status enqueue(new_task &task, std::nothrow_t) noexcept {
         return tp_enqueue(conn_.get(), task.raw());
     }
@@ -387,7 +389,7 @@ class conn {
     void install() {
         check(install(std::nothrow));
     }
-    // Was it put in by this call? Else it is there.
+    // Was it put in by this call, or what waits with its key changed? Else it is there.
     bool enqueue(new_task &task) {
         return check(enqueue(task, std::nothrow)) == TP_OK;
     }

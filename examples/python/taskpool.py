@@ -55,7 +55,7 @@ class tp_new_task(Struct):
     _fields_ = [("size", c.c_size_t), ("handler", c.c_char_p), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p),
                 ("shard", c.c_int32), ("sharding", c.c_int), ("shards", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32),
                 ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64),
-                ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64)]
+                ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64), ("on_duplicate", c.c_int), ("reserved", c.c_int32)]
 
 
 class tp_retry(Struct):

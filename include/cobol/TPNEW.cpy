@@ -3,7 +3,7 @@
       *> task INITIALIZE it first. To ask again call again with the
       *> block as it is.
        01 TP-NEW.
-           05 FILLER PIC S9(9) COMP-5 VALUE 472.
+           05 FILLER PIC S9(9) COMP-5 VALUE 480.
       *> LENGTH OF the field for the params, which is an argument.
            05 TPN-PARAMS-SIZE PIC S9(9) COMP-5 VALUE 0.
       *> 0: without trailing blanks; else exactly so many bytes.
@@ -23,8 +23,14 @@
            05 TPN-CONTENT PIC S9(18) COMP-5 VALUE 0.
       *> Spaces: the library makes one.
            05 TPN-ID PIC X(36) VALUE SPACES.
-      *> With TP-EXISTS the task that is there.
+      *> The task that is there, or was changed; else spaces.
            05 TPN-EXISTING-ID PIC X(36) VALUE SPACES.
            05 TPN-HANDLER PIC X(72) VALUE SPACES.
            05 TPN-BIZ-KEY PIC X(136) VALUE SPACES.
            05 TPN-DEDUP-KEY PIC X(136) VALUE SPACES.
+      *> What becomes of an open task with the same DEDUP-KEY.
+           05 TPN-ON-DUPLICATE PIC S9(9) COMP-5 VALUE 0.
+               88 TPN-DUPLICATE-KEEP VALUE 0.
+               88 TPN-DUPLICATE-REPLACE VALUE 1.
+               88 TPN-DUPLICATE-PUSH-BACK VALUE 2.
+           05 FILLER PIC S9(9) COMP-5 VALUE 0.

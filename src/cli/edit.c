@@ -1,5 +1,5 @@
-/* taskpool edit and erase: new content for one failed task, and the end of one business row's traces. Both
- * are asked again when the answer was lost. */
+/* taskpool edit and erase: new content for one task that waits or failed, and the end of one business row's
+ * traces. Both are asked again when the answer was lost. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "requested.h"
 
 static struct {
-    char *params, *biz_key, *dedup_key, *priority, *due_at, *max_failures, *edit_id, *who, *why;
+    char *params, *biz_key, *dedup_key, *shard, *priority, *due_at, *max_failures, *edit_id, *who, *why;
     int no_biz_key, no_dedup_key, retry;
 } options;
 
@@ -21,9 +21,10 @@ static struct poptOption edit_table[] = {
     OPTION_FLAG("no-biz-key", '\0', &options.no_biz_key, "take the biz_key out"),
     OPTION_TEXT("dedup-key", '\0', &options.dedup_key, "KEY", "new dedup_key"),
     OPTION_FLAG("no-dedup-key", '\0', &options.no_dedup_key, "take the dedup_key out"),
+    OPTION_TEXT("shard", '\0', &options.shard, "N", "new load-balance number"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "new priority; smaller is sooner"),
     OPTION_TEXT("due-at", '\0', &options.due_at, "TIME",
-                "when its retry is due; of a task that waits for one"),
+                "when it, or its retry, is due; not of the failed pool"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N",
                 "how many failures it may have; 0: the worker's policy"),
     OPTION_FLAG("retry", '\0', &options.retry, "retry it at once, in the same transaction"),
@@ -37,14 +38,16 @@ static struct poptOption edit_table[] = {
 
 const struct usage edit_usage = {
     "ID",
-    "Gives a task of the failed pool, or one that waits for a retry, new parameters or keys. A task that "
-    "changes\n"
-    "meanwhile is left alone. Recorded in the history with who and why, and the lengths of what was and is "
-    "there.\n"
+    "Moves a task that waits, or one of the failed pool, to another time, priority or shard, or gives it "
+    "new\n"
+    "parameters or keys. A task in hand, or one that changes meanwhile, is left alone. Recorded in the "
+    "history\n"
+    "with who and why, and the lengths of what was and is there.\n"
     "Exit code 1: no such task, or an open task has the dedup_key.\n",
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --params '{\"iban\":\"DE02...\"}' --retry --why "
     "'typing "
     "error'\n"
+    "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --due-at 2026-12-01T06:00:00Z --priority -5\n"
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --params - --who ann@desk <new.json\n",
     edit_table,
     1,
@@ -95,6 +98,10 @@ static void fill(tp_edit_request *edit) {
     take_text("biz-key", options.biz_key, options.no_biz_key, TP_EDIT_BIZ_KEY, &edit->biz_key, edit);
     take_text("dedup-key", options.dedup_key, options.no_dedup_key, TP_EDIT_DEDUP_KEY, &edit->dedup_key,
               edit);
+    if (options.shard) edit->fields |= TP_EDIT_SHARD;
+    args_integer("--shard", options.shard, INT32_MIN, INT32_MAX, &number);
+    edit->shard = (int32_t)number;
+    number = 0;
     if (options.priority) edit->fields |= TP_EDIT_PRIORITY;
     args_integer("--priority", options.priority, INT16_MIN, INT16_MAX, &number);
     edit->priority = (int32_t)number;

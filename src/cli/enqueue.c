@@ -12,13 +12,16 @@
 
 static struct {
     char *file, *format, *handler, *batch, *skip, *retry_for;
-    char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead;
+    char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead,
+        *on_duplicate;
 } options;
 
 static struct poptOption table[] = {
     OPTION_TEXT("biz-key", '\0', &options.biz_key, "KEY", "the business row it is about"),
     OPTION_TEXT("dedup-key", '\0', &options.dedup_key, "KEY",
                 "put in nothing while a task with this key is open"),
+    OPTION_TEXT("on-duplicate", '\0', &options.on_duplicate, "keep|replace|push-back",
+                "what becomes of an open task with the key (keep)"),
     OPTION_TEXT("shard", '\0', &options.shard, "N", "load-balance number (0)"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "smaller is sooner (0)"),
     OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
@@ -48,6 +51,7 @@ const struct usage enqueue_usage = {
     "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
     "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
+    "  taskpool enqueue reindex 7 --dedup-key order-7 --delay 30s --on-duplicate push-back\n"
     "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
     "  taskpool enqueue --file employees.csv --handler pay\n"
     "  produce | taskpool enqueue --file - --format jsonl\n",
@@ -55,6 +59,17 @@ const struct usage enqueue_usage = {
     0,
     2,
 };
+
+static tp_on_duplicate find_on_duplicate(void) {
+    static const char *const words[] = {[TP_DUPLICATE_KEEP] = "keep",
+                                        [TP_DUPLICATE_REPLACE] = "replace",
+                                        [TP_DUPLICATE_PUSH_BACK] = "push-back"};
+
+    if (!options.on_duplicate) return TP_DUPLICATE_KEEP;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(options.on_duplicate, words[i]) == 0) return (tp_on_duplicate)i;
+    args_fail("--on-duplicate must be keep, replace or push-back");
+}
 
 static void fill_task(const char *handler, const char *params, tp_new_task *task) {
     struct row row = {{NULL}};
@@ -78,10 +93,24 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     if (options.lead && !options.cut_off) args_fail("--lead goes with --by-cut-off");
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
+    task->on_duplicate = find_on_duplicate();
+    if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
 }
 
 static tp_status ask_one(tp_conn *conn, void *arg) {
     return tp_enqueue(conn, arg);
+}
+
+/* Of another task with the key. */
+static enum cli_exit report_changed(const tp_new_task *task, bool changed) {
+    if (common.json)
+        out_members(MEMBERS(MEMBER_TEXT("id", task->existing_id), MEMBER_YES_NO("inserted", false),
+                            MEMBER_YES_NO("changed", changed)));
+    else if (changed)
+        out_text("%s\n", task->existing_id);
+    if (changed) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "task %s, which has the key, is in hand; nothing was written",
+                    task->existing_id);
 }
 
 /* inserted: by this call, its tries without an answer among them. */
@@ -106,7 +135,10 @@ static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
     bool lost = false;
     tp_status status = ask_until(args_connect(), retry_ms, ask_one, task, &lost);
     bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
+    bool another = *task->existing_id && strcmp(task->existing_id, task->id) != 0;
 
+    if (status >= 0 && another && task->on_duplicate != TP_DUPLICATE_KEEP)
+        return report_changed(task, status == TP_OK);
     return status < 0 ? report_failed(task, status, lost) : report_one(task, status == TP_OK || earlier);
 }
 
@@ -157,7 +189,8 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
     enum cli_exit code;
 
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
-        options.delay || options.due_at || options.max_failures || options.cut_off || options.lead)
+        options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
+        options.on_duplicate)
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

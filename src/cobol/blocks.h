@@ -70,11 +70,14 @@ struct new_block {
     int64_t content;
     /* Spaces: the library makes one. */
     char id[ID_FIELD];
-    /* With TP-EXISTS the task that is there. */
+    /* The task that is there, or was changed; else spaces. */
     char existing_id[ID_FIELD];
     char handler[HANDLER_FIELD];
     char biz_key[KEY_FIELD];
     char dedup_key[KEY_FIELD];
+    /* What becomes of an open task with the same DEDUP-KEY. */
+    int32_t on_duplicate;
+    int32_t reserved;
 };
 
 /* TPCLAIM: what to claim, for TP_CLAIM and TP_STEP; and when what failed is tried again, for TP_FAIL and

@@ -49,6 +49,13 @@ tp_status call_block(struct call *call, void *copy, const void *block, size_t si
     return TP_OK;
 }
 
+tp_status call_block_from(struct call *call, void *copy, const void *block, size_t least, size_t size,
+                          const char *copybook) {
+    bool older = block && number_at(block) == (int64_t)least;
+    memset(copy, 0, size);
+    return call_block(call, copy, block, older ? least : size, copybook);
+}
+
 tp_status call_conn(struct call *call, const void *number, struct conn_handle **conn) {
     *conn = number_handle(NUMBER_CONN, (int32_t)number_at(number));
     if (*conn) return TP_OK;

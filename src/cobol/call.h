@@ -59,6 +59,10 @@ __attribute__((format(printf, 3, 4)))
 tp_status
 call_refuse(struct call *call, tp_status status, const char *format, ...);
 
+/* The same of one that has grown: a program built with the older copybook has it without what stands behind
+ * least, which is zero then. */
+TP_CHECKED tp_status call_block_from(struct call *call, void *copy, const void *block, size_t least,
+                                     size_t size, const char *copybook);
 /* Copies a block that begins with its size. */
 TP_CHECKED tp_status call_block(struct call *call, void *copy, const void *block, size_t size,
                                 const char *copybook);

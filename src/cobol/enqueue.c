@@ -47,6 +47,7 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.max_failures = block->max_failures;
     task.delay_ms = block->delay_ms;
     task.due_at = block->due_at;
+    task.on_duplicate = (tp_on_duplicate)block->on_duplicate;
     memcpy(&task.content, &block->content, sizeof task.content);
     status = tp_enqueue(call->conn->conn, &task);
     memcpy(&block->content, &task.content, sizeof task.content);
@@ -61,11 +62,13 @@ int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {
     struct texts texts = {.params = NULL};
     tp_status status = call_begin_on(&call, area, "TP_ENQUEUE", conn);
     if (status == TP_OK) status = call_may_write(&call);
-    if (status == TP_OK) status = call_block(&call, &block, new_block, sizeof block, "TPNEW");
+    if (status == TP_OK)
+        status = call_block_from(&call, &block, new_block, offsetof(struct new_block, on_duplicate),
+                                 sizeof block, "TPNEW");
     if (status == TP_OK) status = read_texts(&call, &block, params, &texts);
     if (status == TP_OK) {
         status = enqueue(&call, &block, &texts);
-        memcpy(new_block, &block, sizeof block);
+        memcpy(new_block, &block, (size_t)block.size);
     }
     free(texts.params);
     return call_end(&call, status);

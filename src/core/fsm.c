@@ -85,6 +85,11 @@ static const struct rule rules[] = {
     {P, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FREE,     0,                    TP_OK,    true,   P, PENDING,   SAME,     TPI_DUE_NOW,   false},
+
+    /* New content, by a person or by a producer who brings the same dedup_key. */
+    {P, PENDING,  TPI_EVENT_EDIT,     0,                    TP_OK,    true,   P, PENDING,   SAME,     KEEP,          false},
+    {P, FAILED,   TPI_EVENT_EDIT,     0,                    TP_OK,    true,   P, FAILED,    SAME,     KEEP,          false},
+    {F, FAILED,   TPI_EVENT_EDIT,     0,                    TP_OK,    true,   F, FAILED,    SAME,     KEEP,          false},
 };
 /* clang-format on */
 

@@ -34,7 +34,8 @@
     X(TPI_EVENT_EXTEND, "extend", 1)                                                                         \
     X(TPI_EVENT_RETRY, "retry", 0)                                                                           \
     X(TPI_EVENT_DROP, "drop", 0)                                                                             \
-    X(TPI_EVENT_FREE, "free", 0)
+    X(TPI_EVENT_FREE, "free", 0)                                                                             \
+    X(TPI_EVENT_EDIT, "edit", 0)
 
 enum tpi_pool {
 #define TPI_ENUM(id, name) id,

@@ -10,7 +10,7 @@
 
 /* X(name without tp_, its initialiser's name, the first field that a program may lack, the last field) */
 #define TPI_SIZED_LIST(X)                                                                                    \
-    X(new_task, "TP_NEW_TASK_INIT", content, cut_off_lead_ms)                                                \
+    X(new_task, "TP_NEW_TASK_INIT", content, reserved)                                                       \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
     X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
     X(list_request, "TP_LIST_INIT", handler, read_max)                                                       \
@@ -25,7 +25,7 @@
     X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \
     X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
-    X(edit_request, "TP_EDIT_INIT", edit_id, edit_id)                                                        \
+    X(edit_request, "TP_EDIT_INIT", edit_id, reserved)                                                       \
     X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
     X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
     X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \

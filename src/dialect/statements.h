@@ -22,6 +22,12 @@
     X(find_moved_locking, TPI_CAP_LOCKING_READ)                                                              \
     X(find_content_locking, TPI_CAP_LOCKING_READ)                                                            \
     X(find_keys_locking, TPI_CAP_LOCKING_READ)                                                               \
+    X(duplicate_find, 0)                                                                                     \
+    X(duplicate_find_locking, TPI_CAP_LOCKING_READ)                                                          \
+    X(duplicate_defer, 0)                                                                                    \
+    X(duplicate_done, 0)                                                                                     \
+    X(duplicate_done_locking, TPI_CAP_LOCKING_READ)                                                          \
+    X(history_edits, 0)                                                                                      \
     X(find_open, 0)                                                                                          \
     X(claim_lanes, 0)                                                                                        \
     X(claim_pick, TPI_CAP_ROW | TPI_CAP_SKIP_LOCK | TPI_CAP_BATCH_PICKED)                                    \

@@ -1,8 +1,9 @@
-/* New content for a task that failed, and its retry, in one transaction. The row is changed only as it was
- * read; its event has the id that the caller's struct keeps, so that a second call finds what the first one
- * did, and with which content. Read next: operate.c. */
+/* New content for a task that waits or failed, and its retry, in one transaction. The row is changed only as
+ * it was read; its event has the id that the caller's struct keeps, so that a second call finds what the
+ * first one did, and with which content. Read next: operate.c. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,7 +20,7 @@
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_numbers(const tp_edit_request *request) {
-    enum { ALL = 2 * TP_EDIT_MAX_FAILURES - 1 };
+    enum { ALL = 2 * TP_EDIT_SHARD - 1 };
     if (!request->fields && !request->retry)
         return tpi_error(TP_MISUSE, "tp_edit: fields is 0, so nothing would be changed");
     if (request->fields & ~ALL)
@@ -148,8 +149,10 @@ static tp_status write_content(struct tpi_edit *edit) {
     tpi_args_text(&args, TPI_P_dedup_key, dedup_key_of(edit));
     tpi_args_number(&args, TPI_P_priority,
                     tpi_edit_asks(edit, TP_EDIT_PRIORITY) ? request->priority : old->priority);
+    tpi_args_number(&args, TPI_P_shard, tpi_edit_asks(edit, TP_EDIT_SHARD) ? request->shard : old->shard);
     if (max_failures) tpi_args_number(&args, TPI_P_max_failures, max_failures);
     tpi_args_number(&args, TPI_P_due_at, tpi_edit_asks(edit, TP_EDIT_DUE_AT) ? request->due_at : old->due_at);
+    tpi_args_text(&args, TPI_P_state, old->state);
     tpi_args_number(&args, TPI_P_failures, old->failures);
     tpi_args_number(&args, TPI_P_modified_at, old->modified_at);
     tpi_args_number(&args, TPI_P_at, edit->at);
@@ -209,9 +212,15 @@ static tp_status write_audit(struct tpi_edit *edit, const char *what) {
 
 /* ---- Four eyes ----------------------------------------------------------------------------------------- */
 
-static void new_request(const struct tpi_edit *edit, char *selection, size_t size,
-                        struct tpi_new_request *asked) {
-    snprintf(selection, size, "id=%s", edit->id);
+/* A request has no column for a shard: its selection says which. */
+enum { SELECTION_SIZE = TPI_UUID_SIZE + 32 };
+static const char shard_word[] = " shard=";
+
+static void new_request(const struct tpi_edit *edit, char *selection, struct tpi_new_request *asked) {
+    int length = snprintf(selection, SELECTION_SIZE, "id=%s", edit->id);
+    if (tpi_edit_asks(edit, TP_EDIT_SHARD))
+        snprintf(selection + length, SELECTION_SIZE - (size_t)length, "%s%" PRId32, shard_word,
+                 edit->request.shard);
     *asked = (struct tpi_new_request){.act = TPI_ACT_EDIT,
                                       .selection = selection,
                                       .who = edit->who,
@@ -221,10 +230,10 @@ static void new_request(const struct tpi_edit *edit, char *selection, size_t siz
 
 /* TP_NONE: an earlier try wrote no request. */
 static tp_status find_request(struct tpi_edit *edit) {
-    char selection[TPI_UUID_SIZE + 8];
+    char selection[SELECTION_SIZE];
     struct tpi_new_request asked;
     size_t count = 0;
-    new_request(edit, selection, sizeof selection, &asked);
+    new_request(edit, selection, &asked);
     return tpi_request_earlier(edit->conn, &asked, edit->request.edit_id, &count);
 }
 
@@ -241,13 +250,13 @@ static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *cou
 
 /* TP_NONE: it needs no second person. */
 static tp_status ask_second_person(struct tpi_edit *edit) {
-    char selection[TPI_UUID_SIZE + 8];
+    char selection[SELECTION_SIZE];
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     struct tpi_new_request asked;
     size_t count = 0;
     tp_status status = edit->approved ? TP_OK : tpi_four_eyes_read(edit->conn, &eyes);
     if (status != TP_OK || !eyes.on) return status == TP_OK ? TP_NONE : status;
-    new_request(edit, selection, sizeof selection, &asked);
+    new_request(edit, selection, &asked);
     asked.expire_ms = eyes.expire_ms;
     status = tpi_request_put(edit->conn, &asked, edit->request.edit_id, note_task, edit, &count);
     return status == TP_NONE
@@ -274,15 +283,30 @@ static tp_status write_all(struct tpi_edit *edit) {
     return tpi_scope_end(edit->conn, &scope, status);
 }
 
+static bool allows(const struct tpi_edit *edit, enum tpi_state state, enum tpi_event event) {
+    static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
+    return tpi_fsm_decide(edit->pool, state, event, &facts).verdict == TP_OK;
+}
+
+static tp_status check_state(const struct tpi_edit *edit) {
+    enum tpi_state state = TPI_STATE_COUNT;
+    if (!tpi_state_parse(edit->old->state, &state) || !allows(edit, state, TPI_EVENT_EDIT))
+        return tpi_error(TP_MISUSE,
+                         "the task is %s in the %s pool; only one that waits or failed can be edited",
+                         edit->old->state, edit->old->pool);
+    if (edit->request.retry && !allows(edit, state, TPI_EVENT_RETRY))
+        return tpi_error(TP_MISUSE,
+                         "the task has not failed and needs no retry; give due_at to move its time");
+    if (edit->pool == TPI_POOL_FAILED && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
+        return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
+    return TP_OK;
+}
+
 static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
     edit->old = tp_batch_task(batch, 0);
     edit->pool = batch->slots[0].pool;
-    if (edit->pool == TPI_POOL_FINISHED || strcmp(edit->old->state, tpi_state_name(TPI_STATE_FAILED)) != 0)
-        return tpi_error(TP_MISUSE, "the task is %s in the %s pool; only one that failed can be edited",
-                         edit->old->state, edit->old->pool);
-    if (edit->pool == TPI_POOL_FAILED && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
-        return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
-    tp_status status = check_dedup_key(edit);
+    tp_status status = check_state(edit);
+    if (status == TP_OK) status = check_dedup_key(edit);
     if (status == TP_OK) {
         status = ask_second_person(edit);
         if (status != TP_NONE) return status;
@@ -302,7 +326,7 @@ static tp_status begin(struct tpi_edit *edit, tp_edit_request *given) {
     tp_status status = asked ? tpi_check_uuid("edit_id", edit->request.edit_id, normal) : TP_OK;
     if (status != TP_OK) return status;
     memcpy(edit->request.edit_id, normal, sizeof normal);
-    if (tpi_sized_is_whole(TPI_SIZED_edit_request, given)) memcpy(given->edit_id, normal, sizeof normal);
+    tpi_sized_write(TPI_SIZED_edit_request, &edit->request, given);
     status = asked ? find_done(edit) : TP_NONE;
     return asked && status == TP_NONE ? find_request(edit) : status;
 }
@@ -349,6 +373,8 @@ tp_status tpi_edit_given(tp_conn *conn, const char *task_id, const tp_request *r
     content->priority = request->priority;
     content->max_failures = request->max_failures;
     content->retry = request->retry;
+    const char *shard = strstr(request->selection, shard_word);
+    if (shard) content->shard = (int32_t)strtol(shard + sizeof shard_word - 1, NULL, 10);
     tpi_utf8_copy(request->id, content->edit_id, sizeof content->edit_id);
     tpi_utf8_copy(task_id, edit.id, sizeof edit.id);
     tp_status status = tp_show(conn, edit.id, &batch);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "ops/cut_off.h"
+#include "ops/duplicate.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
@@ -142,17 +143,45 @@ static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_a
                                 "pending");
 }
 
+/* Inserts it, or changes another that has its key. */
+static tp_status put(tp_conn *conn, tp_new_task *task, struct tpi_args *args, bool again) {
+    for (int i = 0; i < TRIES; i++) {
+        tp_status status = insert(&conn->store, task, args, again);
+        bool other = status == TP_EXISTS && strcmp(task->existing_id, task->id) != 0;
+        if (!other || !tpi_new_task_changes(task)) return status;
+        status = tpi_duplicate_change(conn, task, args, again);
+        if (status != TP_NONE) return status;
+        task->existing_id[0] = '\0';
+    }
+    return tpi_error(TP_CONFLICT, "other sessions changed the task with this dedup_key each time; ask again");
+}
+
+/* TP_NONE: nothing of an earlier try is there. */
+static tp_status find_earlier(tp_conn *conn, tp_new_task *task) {
+    tp_status status = tpi_new_task_find_earlier(&conn->store, task);
+    return status == TP_NONE && tpi_new_task_changes(task) ? tpi_duplicate_changed(conn, task, false)
+                                                           : status;
+}
+
 /* Asked again, it is searched for twice. The first time spares what is there an insert and its undoing, and
  * sees a task of another handler in a partitioned pool; the second counts: the row just inserted is ours
- * alone, so a task that moves cannot overtake it. */
-tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again) {
+ * alone, so a task that moves cannot overtake it, nor can an earlier try that changed the task whose key it
+ * has now. */
+tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again) {
+    struct tpi_store *store = &conn->store;
     struct tpi_args args;
     bool moved = false;
     tpi_new_task_args(task, &args);
-    tp_status status = again ? tpi_new_task_find_earlier(store, task) : TP_NONE;
+    tp_status status = again ? find_earlier(conn, task) : TP_NONE;
     if (status != TP_NONE) return status;
-    status = insert(store, task, &args, again);
-    if (status != TP_OK || !again) return status;
+    status = put(conn, task, &args, again);
+    if (status != TP_OK || !again || task->existing_id[0]) return status;
+    if (tpi_new_task_changes(task)) status = tpi_duplicate_changed(conn, task, true);
+    if (status == TP_OK && task->existing_id[0]) {
+        tp_status undone = tpi_store_change_one(store, TPI_S_enqueue_undo, &args);
+        return undone == TP_NONE ? tpi_error(TP_CONFLICT, "the task is gone again; ask again") : undone;
+    }
+    if (status != TP_OK && status != TP_NONE) return status;
     bool locks = store->caps & TPI_CAP_LOCKING_READ; /* not only when lent: tp_conn_dbc may have been used */
     status = tpi_store_exists(store, locks ? TPI_S_find_moved_locking : TPI_S_find_moved, &args, &moved);
     if (status != TP_OK || !moved) return status;
@@ -164,12 +193,14 @@ tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool ag
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
-    bool searches = again || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
+tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool changes) {
+    bool searches = again || changes || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
     bool asks = searches && !conn->store.by_locks;
     tp_status status = asks ? tpi_link_ask_reading(&conn->store.link) : TP_OK;
-    if (status != TP_OK || !again) return status;
-    return tpi_conn_needs_transaction(conn, "asking for an id that may be there takes several queries");
+    if (status != TP_OK || (!again && !changes)) return status;
+    return tpi_conn_needs_transaction(conn,
+                                      again ? "asking for an id that may be there takes several queries"
+                                            : "changing the task with the same key takes several statements");
 }
 
 /* An insert that commits by itself may reach the database late, after it was asked again and its task has
@@ -179,10 +210,10 @@ tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed) {
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
     bool keyed = tpi_new_task_has_key(task);
-    tp_status status = tpi_enqueue_may_search(conn, again, keyed);
+    tp_status status = tpi_enqueue_may_search(conn, again, keyed, tpi_new_task_changes(task));
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin_put(conn, &scope, keyed && !again);
-    if (status == TP_OK) status = tpi_enqueue_insert(&conn->store, task, again);
+    if (status == TP_OK) status = tpi_enqueue_insert(conn, task, again);
     status = tpi_scope_end(conn, &scope, status);
     if (scope.undone) tpi_new_task_unidentify(task);
     return status;

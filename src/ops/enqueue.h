@@ -5,11 +5,12 @@
 
 #include "ops/conn.h"
 
-/* TP_EXISTS: it, or another with its key, was seen to be there. again: it may be there already. */
-TP_CHECKED tp_status tpi_enqueue_insert(struct tpi_store *store, tp_new_task *task, bool again);
-/* May it be searched for what is there, by id because it is asked again, or by key? TP_MISUSE or
- * TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
-TP_CHECKED tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed);
+/* TP_EXISTS: it, or another with its key, was seen to be there. TP_OK: put in or, with existing_id, that task
+ * was changed instead. again: it may be there already. */
+TP_CHECKED tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again);
+/* May it be searched for what is there: by id because it is asked again, by key, or to be changed? TP_MISUSE
+ * or TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */
+TP_CHECKED tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool changes);
 /* Notes in existing_id of each which open task has its key, itself perhaps. All have keys; sorts them by key.
  * On a borrowed connection its transaction's level may hide some, which an insert then meets. */
 TP_CHECKED tp_status tpi_enqueue_find_keys(struct tpi_store *store, tp_new_task **tasks, size_t count);

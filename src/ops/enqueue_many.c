@@ -121,8 +121,8 @@ static tp_status leave_out_existing(struct bulk *bulk) {
 }
 
 static tp_status send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
-    tp_status status = tpi_enqueue_insert(bulk->store, task, again);
-    if (status == TP_OK) bulk->inserted++;
+    tp_status status = tpi_enqueue_insert(bulk->conn, task, again);
+    if (status == TP_OK && !task->existing_id[0]) bulk->inserted++;
     return status == TP_EXISTS ? TP_OK : status;
 }
 
@@ -193,7 +193,7 @@ static tp_status flush(struct bulk *bulk) {
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
     size_t length = task->params ? strlen(task->params) : 0;
     bool suffers = length > ROW_PARAMS_MAX || (length && task->params[length - 1] == ' ');
-    return again || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
+    return again || tpi_new_task_changes(task) || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }
 
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
@@ -201,7 +201,7 @@ static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     bool again = tpi_new_task_identify(task);
     const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
     tp_status status = TP_OK;
-    if (again && asked && first && first != task) {
+    if (again && asked && first && first != task && !tpi_new_task_changes(task)) {
         /* Of two with the same key that were both asked for before, the second must not come in because the
          * first has ended meanwhile. It may be there by itself. */
         status = tpi_new_task_find(bulk->store, task);
@@ -229,7 +229,7 @@ static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
 static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
     size_t bytes = 0, count = tasks->count,
            most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
-    bool alone = false, again = false, keyed = false;
+    bool alone = false, again = false, keyed = false, changes = false;
     for (size_t i = 0; i < count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
         tp_status status = tpi_new_task_check(task);
@@ -239,9 +239,10 @@ static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
         bytes += task->params ? strlen(task->params) : 0;
         again = again || has_id;
         keyed = keyed || tpi_new_task_has_key(task);
+        changes = changes || tpi_new_task_changes(task);
         alone = alone || goes_alone(&conn->store, task, has_id);
     }
-    tp_status status = tpi_enqueue_may_search(conn, again, keyed);
+    tp_status status = tpi_enqueue_may_search(conn, again, keyed, changes);
     if (status != TP_OK || conn->store.link.owned || count == 1) return status;
     if (keyed) return tpi_conn_needs_transaction(conn, "keys that are there take several queries");
     if (count <= most && bytes < DOCUMENT_MAX / 8 && !alone) return TP_OK;

@@ -19,6 +19,8 @@
 #define TPI_HISTORY_KEPT     "kept"
 #define TPI_HISTORY_EDITED   "edited"
 #define TPI_HISTORY_ERASED   "erased"
+#define TPI_HISTORY_REPLACED "replaced" /* by a producer who brought its dedup_key; so are those below */
+#define TPI_HISTORY_DEFERRED "deferred"
 #define TPI_HISTORY_DRAINED  "drained"
 #define TPI_HISTORY_EYES     "eyes" /* the setting of four eyes */
 #define TPI_HISTORY_ASKED    "asked"

@@ -50,6 +50,14 @@ void tpi_new_tasks_close(struct tpi_new_tasks *tasks) {
     tasks->copies = NULL;
 }
 
+bool tpi_new_task_has_key(const tp_new_task *task) {
+    return task->dedup_key && *task->dedup_key;
+}
+
+bool tpi_new_task_changes(const tp_new_task *task) {
+    return task->on_duplicate != TP_DUPLICATE_KEEP;
+}
+
 bool tpi_new_task_at_cut_off(const tp_new_task *task) {
     return task->cut_off_calendar && *task->cut_off_calendar;
 }
@@ -69,6 +77,13 @@ static tp_status check_numbers(const tp_new_task *task) {
         (task->cut_off_lead_ms && !tpi_new_task_at_cut_off(task)))
         return tpi_error(
             TP_MISUSE, "cut_off_lead_ms goes with cut_off_calendar, is not negative, and at most 100 years");
+    if (task->on_duplicate == TP_DUPLICATE_KEEP) return TP_OK;
+    if (task->on_duplicate != TP_DUPLICATE_REPLACE && task->on_duplicate != TP_DUPLICATE_PUSH_BACK)
+        return tpi_error(TP_MISUSE, "on_duplicate is none of TP_DUPLICATE_KEEP, TP_DUPLICATE_REPLACE and "
+                                    "TP_DUPLICATE_PUSH_BACK");
+    if (!tpi_new_task_has_key(task))
+        return tpi_error(TP_MISUSE,
+                         "on_duplicate is about the task with the same dedup_key, which is missing");
     return TP_OK;
 }
 
@@ -101,6 +116,7 @@ static uint64_t content_of(const tp_new_task *task) {
     hash = hash_number(hash, tpi_new_task_at_cut_off(task) ? 0 : task->due_at);
     if (tpi_new_task_at_cut_off(task))
         hash = hash_number(hash_text(hash, task->cut_off_calendar), task->cut_off_lead_ms);
+    if (tpi_new_task_changes(task)) hash = hash_number(hash, task->on_duplicate);
     return hash ? hash : 1;
 }
 
@@ -143,10 +159,6 @@ bool tpi_new_task_identify(tp_new_task *task) {
 void tpi_new_task_unidentify(tp_new_task *task) {
     task->id[0] = task->existing_id[0] = '\0';
     task->content = 0;
-}
-
-bool tpi_new_task_has_key(const tp_new_task *task) {
-    return task->dedup_key && *task->dedup_key;
 }
 
 void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
@@ -217,12 +229,22 @@ static const char *difference(const struct stored *stored, const tp_new_task *ta
     return same_time(stored, task) ? NULL : "due time";
 }
 
+/* Did an operator or another producer give it other content? Where that cannot be known, no. */
+static bool was_edited(struct tpi_store *store, const struct stored *stored, const tp_new_task *task) {
+    struct tpi_args args = {0};
+    bool found = false;
+    if (stored->modified_at == stored->created_at) return false;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    return tpi_store_exists(store, TPI_S_history_edits, &args, &found) == TP_OK && found;
+}
+
 static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, const tp_new_task *task) {
     struct stored stored;
     struct tpi_texts texts = {0};
     enum tpi_statement find = store->by_locks ? TPI_S_find_content_locking : TPI_S_find_content;
     tp_status status = tpi_store_read(store, find, args, columns, &texts, &stored);
     const char *what = status == TP_OK ? difference(&stored, task) : NULL;
+    if (what && was_edited(store, &stored, task)) what = NULL;
     tpi_texts_free(&texts);
     if (what)
         return tpi_error(TP_MISUSE,

@@ -26,6 +26,8 @@ void tpi_new_task_unidentify(tp_new_task *task);
  * content. */
 bool tpi_new_task_at_cut_off(const tp_new_task *task);
 bool tpi_new_task_has_key(const tp_new_task *task);
+/* Does it change another task that has its key? */
+bool tpi_new_task_changes(const tp_new_task *task);
 void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args);
 /* Searches every pool for its id. TP_EXISTS: there, as asked for, and noted in existing_id. TP_NONE: not
  * there. TP_MISUSE: there with other content. */

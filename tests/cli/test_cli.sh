@@ -213,6 +213,16 @@ run enqueue one x --dedup-key only
 expect "dedup key" 0 "$uuid"
 run enqueue one x --dedup-key only --json
 expect "dedup key again" 0 '"inserted":false'
+run enqueue one y --dedup-key only --on-duplicate push-back --delay 5m
+expect "what waits is pushed back, and its id printed" 0 "$uuid"
+run enqueue one y --dedup-key only --on-duplicate replace --json
+expect "what waits is replaced" 0 '"inserted":false,"changed":true'
+run show "$(field id <out)" --json
+expect_that "it has the new params" is "$(field params <out)" y
+run enqueue one y --dedup-key only --on-duplicate both
+expect "another word" 2 '' 'keep, replace or push-back'
+run enqueue one y --on-duplicate replace
+expect "no key" 2 '' 'goes with --dedup-key'
 run enqueue one x --due-at 2099-12-31T23:59:59.5Z --json
 run show "$(field id <out)" --json
 expect_that "--due-at" is "$(field due_at <out)" 4102444799500

@@ -165,8 +165,11 @@ def test_edit():
     check("with other content it is refused", code == 2 and "other content" in err, err)
     words = [m["what"] for m in shown(task)["life"]]
     check("and does it once", words.count("edited") == 2 and words.count("retried") == 1, words)
-    code, _, err = run("edit", task, "--params", "x")
-    check("one that is pending is not edited", code == 2 and "only one that failed" in err, err)
+    code, _, err = run("edit", task, "--due-at", "2040-01-01T00:00:00Z", "--shard", "3")
+    after = shown(task)
+    check("one that waits is moved", code == 0 and after["due_at"] == 2208988800000 and after["shard"] == 3, (err, after))
+    code, _, err = run("edit", task, "--params", "x", "--retry")
+    check("and has nothing to retry", code == 2 and "needs no retry" in err, err)
     check("an unknown one", run("edit", "0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f", "--params", "x")[0] == 1)
     check("nothing to change", run("edit", task)[0] == 2)
     blocked = put("fix")

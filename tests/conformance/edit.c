@@ -1,5 +1,5 @@
-/* New content for tasks that failed: written once, only over what was read, and recorded; who asks again
- * hears what was done, and that other content was not. */
+/* New content for tasks that wait or failed: written once, only over what was read, and recorded; who asks
+ * again hears what was done, and that other content was not. */
 #include "base/uuid.h"
 #include "suite.h"
 
@@ -62,14 +62,43 @@ TEST(test_edit__and_retry_of_a_task_that_waits_for_one_makes_it_due_and_counts_f
     expect_row(id, "finished", "done", 0);
 }
 
-TEST(test_edit__leaves_alone_what_has_not_failed) {
-    const tp_task *held = put_and_claim(pool.b);
+TEST(test_edit__of_a_task_that_waits_moves_it) {
+    const char *moved = put_one(), *other = put_one();
+    tp_edit_request request = edit_with(.shard = 3, .priority = -7, .due_at = LONG_AGO * 2,
+                                        .fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY | TP_EDIT_DUE_AT);
+    must(edit(pool.a, moved, &request));
+    must(edit(pool.b, moved, &request));
+    expect_row(moved, "pending", "pending", 0);
+    expect_recorded(moved, "priority 0 -> -7, shard 0 -> 3, due_at 1000000000000 -> 2000000000000: because");
+    expect_number(task_shown(pool.b, moved)->shard, 3);
+    expect_number(task_shown(pool.b, moved)->priority, -7);
+    must(tp_complete(pool.b, claim_this(pool.b, other))); /* the moved one is not due */
+    request = edit_with(.params = "new", .due_at = LONG_AGO, .fields = TP_EDIT_PARAMS | TP_EDIT_DUE_AT);
+    must(edit(pool.a, moved, &request));
+    const tp_task *task = claim_this(pool.b, moved);
+    assert_string_equal(task->params, "new");
+    must(tp_complete(pool.b, task));
+    must(edit(pool.a, moved, &request));
+    request.shard = 4;
+    request.fields |= TP_EDIT_SHARD;
+    expect(TP_MISUSE, edit(pool.a, moved, &request));
+    expect_text("was done with other content");
+}
+
+TEST(test_edit__of_a_task_that_has_not_failed_is_no_retry) {
     const char *put = put_one();
+    struct row before = row_of(put);
+    tp_edit_request request = edit_with(.params = "new", .fields = TP_EDIT_PARAMS, .retry = 1);
+    expect(TP_MISUSE, edit(pool.a, put, &request));
+    expect_text("needs no retry");
+    expect_same(put, &before);
+}
+
+TEST(test_edit__leaves_alone_what_is_in_hand_or_done) {
+    const tp_task *held = put_and_claim(pool.b);
     tp_edit_request request = edit_with(.params = "new", .fields = TP_EDIT_PARAMS);
     expect(TP_MISUSE, edit(pool.a, held->id, &request));
-    expect_text("only one that failed can be edited");
-    request.edit_id[0] = '\0';
-    expect(TP_MISUSE, edit(pool.a, put, &request));
+    expect_text("only one that waits or failed can be edited");
     must(tp_complete(pool.b, held));
     request.edit_id[0] = '\0';
     expect(TP_MISUSE, edit(pool.a, held->id, &request));
@@ -84,6 +113,28 @@ TEST(test_edit__does_not_take_an_open_tasks_dedup_key) {
     struct row before = row_of(id);
     expect(TP_EXISTS, edit(pool.a, id, &request));
     expect_same(id, &before);
+    expect_number(events_of(id, "edited"), 0);
+}
+
+static tp_status edit_call(tp_conn *conn, void *id) {
+    tp_edit_request request = edit_with(.params = "new", .fields = TP_EDIT_PARAMS);
+    return edit(conn, id, &request);
+}
+
+TEST(test_edit__waits_for_who_holds_the_task_and_leaves_it_alone) {
+    struct aside aside;
+    char id[ID];
+    if (!pool_plan_possible("hold")) skip();
+    task_put("x", id);
+    must(tp_begin(pool.b));
+    const tp_task *task = tp_batch_task(claim_with(pool.b, .limit = 1, .plan = "hold"), 0);
+    start_blocked(&aside, pool.a, edit_call, id);
+    must(tp_complete(pool.b, task));
+    must(tp_commit(pool.b));
+    expect(TP_CONFLICT, aside_end(&aside));
+    expect(TP_MISUSE, edit_call(pool.a, id));
+    expect_text("done in the finished pool");
+    assert_string_equal(params_of(id), "x");
     expect_number(events_of(id, "edited"), 0);
 }
 

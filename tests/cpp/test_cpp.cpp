@@ -111,6 +111,12 @@ void keeps_the_id(taskpool::conn &conn) {
     expect("its transaction was rolled back at its end", conn.show(id).empty());
     expect("put in again", conn.enqueue(task) && id == task.id());
     expect("and once more", !conn.enqueue(task) && task.existing_id() == std::string_view(id));
+    taskpool::new_task first("again", "3"), second("again", "4");
+    first.dedup_key = second.dedup_key = "one of a kind";
+    second.on_duplicate = TP_DUPLICATE_REPLACE;
+    expect("what waits is replaced", conn.enqueue(first) && conn.enqueue(second) &&
+                                         second.existing_id() == std::string_view(first.id()) &&
+                                         conn.show(first.id())[0].params() == "4");
     task.params = "2";
     expect("with other params", conn.enqueue(task, std::nothrow) == TP_MISUSE);
 }

@@ -1,5 +1,6 @@
 /* What operators write over and wipe out: each edit is done and recorded once, and of an erasure each chunk.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "faults/operation.h"
@@ -15,6 +16,26 @@ static tp_status edit(struct work *work, int32_t retry) {
     request.dedup_key = work->key;
     request.retry = retry;
     return tp_edit(work->conn, work->ids[0], &request, "ann", "because");
+}
+
+static tp_status move(struct work *work) {
+    static tp_edit_request request;
+    if (work->calls <= 1) request = (tp_edit_request)TP_EDIT_INIT;
+    request.fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    request.shard = 3;
+    request.priority = -7;
+    request.due_at = LONG_AGO * 2;
+    return tp_edit(work->conn, work->ids[0], &request, "ann", "because");
+}
+
+static void is_moved(struct work *work) {
+    want_events_of_all(work, "edited", 1);
+    want_task(work, 0, "pending", "pending", 0);
+    want_number(sql_number(pool.eye,
+                           "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND shard = 3 AND priority = -7 "
+                           "AND due_at = %" PRId64,
+                           work->ids[0], LONG_AGO * 2),
+                1);
 }
 
 CALL(edit_only, edit(work, 0))
@@ -108,6 +129,7 @@ static void is_erased(struct work *work) {
 
 static const struct operation operations[] = {
     {"edit, of one that waits", TRAIT_SHARED, one_failed, edit_only, TP_OK, is_edited},
+    {"edit, that moves", TRAIT_SHARED, one_put, move, TP_OK, is_moved},
     {"edit, of one that gave up", TRAIT_SHARED, one_given_up, edit_only, TP_OK, is_edited_where_it_is},
     {"edit and retry", TRAIT_SHARED, three_given_up, edit_and_retry, TP_OK, is_edited_and_retried},
     {"edit and retry, of one that waits", TRAIT_SHARED, one_failed, edit_and_retry, TP_OK,

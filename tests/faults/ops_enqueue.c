@@ -1,4 +1,5 @@
 /* Tasks that are put in are there once, and so is a key of the ledger. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "faults/operation.h"
@@ -35,6 +36,43 @@ static void is_done(struct work *work) {
     want_task(work, 0, "finished", "done", 0);
     want_events_in_all(work, 0);
 }
+
+/* ---- Changing what has the key --------------------------------------------------------------------------
+ */
+
+static void fresh_for_another(struct work *work, tp_on_duplicate on_duplicate) {
+    tp_new_task there = task_new("x");
+    there.dedup_key = work->key;
+    must(tp_enqueue(pool.b, &there));
+    memcpy(work->ids[work->id_count++], there.id, TP_ID_SIZE);
+    tp_new_task *task = work_fresh(work);
+    task->dedup_key = work->key;
+    task->params = "new";
+    task->due_at = LONG_AGO * 2;
+    task->on_duplicate = on_duplicate;
+}
+
+STEP(fresh_to_replace, fresh_for_another(work, TP_DUPLICATE_REPLACE))
+STEP(fresh_to_push_back, fresh_for_another(work, TP_DUPLICATE_PUSH_BACK))
+
+static tp_status enqueue_another(struct work *work) {
+    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
+    if (status == TP_OK && strcmp(work->fresh[0].existing_id, work->ids[0]) != 0) wrong("it was put in");
+    return status;
+}
+
+static void is_changed(struct work *work, const char *event, const char *params) {
+    want_task(work, 0, "pending", "pending", 0);
+    want_events_of_all(work, event, 1);
+    want_number(sql_number(pool.eye,
+                           "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND due_at = %" PRId64
+                           " AND params LIKE '%s'",
+                           work->ids[0], LONG_AGO * 2, params),
+                1);
+}
+
+STEP(is_replaced, is_changed(work, "replaced", "new"))
+STEP(is_pushed_back, is_changed(work, "deferred", "x"))
 
 /* ---- Many ---------------------------------------------------------------------------------------------- */
 
@@ -98,6 +136,12 @@ static const struct operation operations[] = {
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},
     {"enqueue at a cut-off", 0, fresh_at_cut_off, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue that replaces", 0, fresh_to_replace, enqueue_another, TP_OK, is_replaced},
+    {"enqueue that replaces, in a transaction", TRAIT_TRANSACTION, fresh_to_replace, enqueue_another, TP_OK,
+     is_replaced},
+    {"borrowed: enqueue that replaces", TRAIT_BORROWED, fresh_to_replace, enqueue_another, TP_OK,
+     is_replaced},
+    {"enqueue that pushes back", TRAIT_EXPENSIVE, fresh_to_push_back, enqueue_another, TP_OK, is_pushed_back},
     {"enqueue_many", 0, fresh_three, enqueue_many, TP_OK, are_pending},
     {"enqueue_many, sixty", TRAIT_EXPENSIVE, fresh_sixty, enqueue_many, TP_OK, are_pending},
     {"enqueue_many, in a transaction", TRAIT_TRANSACTION, fresh_three, enqueue_many, TP_OK, are_pending},

@@ -112,6 +112,16 @@ static void call_again_many(struct visit *visit) {
     visit->stored++;
 }
 
+/* What has the key is the application's to change, where it can be read as it is. */
+static void call_replace(struct visit *visit) {
+    tp_new_task task = task_new("new");
+    task.dedup_key = visit->key;
+    task.on_duplicate = TP_DUPLICATE_REPLACE;
+    for (int i = 0; i < 2; i++)
+        if (done(visit, TP_OK, tp_enqueue(visit->conn, &task)))
+            assert_string_equal(task.existing_id, visit->there_keyed.id);
+}
+
 static void call_own_id(struct visit *visit) {
     tp_new_task task = task_new("x");
     task_set_id(&task, "0192f3a4-0000-7000-8000-0000000000aa");
@@ -185,6 +195,7 @@ static const struct {
     {"again", call_again},
     {"again, text", call_again_text},
     {"again, many", call_again_many},
+    {"replace", call_replace},
     {"own id", call_own_id},
     {"other content", call_other_content},
     {"too long", call_too_long},

@@ -65,8 +65,8 @@ static void run_grant(const char *statement) {
     sql_run(admin.by_hand, "%s", text);
 }
 
-/* Each statement of the script ends its line. */
-static void run_grants_script(void) {
+/* Each statement of the script, or of those that it names for one kind of user, ends its line. */
+static int run_grants(const char *begin, const char *end) {
     char path[400], line[1000];
     int count = 0;
     snprintf(path, sizeof path, TASKPOOL_SOURCE_DIR "/sql/%s/admin/grants.sql",
@@ -74,14 +74,19 @@ static void run_grants_script(void) {
     FILE *file = fopen(path, "r");
     if (!file) fail_msg("cannot read %s", path);
     while (fgets(line, sizeof line, file)) {
-        char *end = strstr(line, ";\n");
-        if (strncmp(line, "--", 2) == 0 || !end) continue;
-        *end = '\0';
-        run_grant(line);
+        char *at = strstr(line, end);
+        if (strncmp(line, begin, strlen(begin)) != 0 || !at) continue;
+        if (!*begin && strncmp(line, "--", 2) == 0) continue;
+        *strrchr(line, ';') = '\0';
+        run_grant(line + strlen(begin));
         count++;
     }
     fclose(file);
-    assert_in_range(count, 60, 95);
+    return count;
+}
+
+static void run_grants_script(void) {
+    assert_in_range(run_grants("", ";\n"), 60, 95);
 }
 
 /* The password goes over the connection only. */
@@ -264,6 +269,28 @@ TEST(test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone) {
     assert_int_equal(
         sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'asked' AND params = '10'"), 1);
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'asked'"), 1);
+}
+
+/* The last of the producer's: he may do more from here on. */
+TEST(test_grants__a_producer_changes_tasks_that_wait_where_he_is_granted_that) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    put("changed", "key of changed");
+    task.handler = "changed";
+    task.dedup_key = "key of changed";
+    task.params = "new";
+    task.on_duplicate = TP_DUPLICATE_REPLACE;
+    may_not(tp_enqueue(users[PRODUCER].conn, &task));
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 2, 4);
+    must(tp_enqueue(users[PRODUCER].conn, &task));
+    must(tp_enqueue(users[PRODUCER].conn, &task));
+    assert_string_not_equal(task.existing_id, "");
+    task = (tp_new_task)TP_NEW_TASK_INIT;
+    task.handler = "changed";
+    task.dedup_key = "key of changed";
+    task.on_duplicate = TP_DUPLICATE_PUSH_BACK;
+    must(tp_enqueue(users[PRODUCER].conn, &task));
+    assert_string_not_equal(task.existing_id, "");
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_history WHERE handler = 'changed'"), 2);
 }
 
 /* ---- Viewer ------------------------------------------------------------------------------------------ */

@@ -118,6 +118,8 @@ static struct tpi_change person(const struct row *row) {
                             : nothing(row, TP_NONE);
     bool waits = stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING);
     bool failed = row->pool != TPI_POOL_FINISHED && row->state == TPI_STATE_FAILED;
+    if (row->event == TPI_EVENT_EDIT && (waits || failed))
+        return go(row, row->pool, row->state, TPI_DUE_KEEP);
     if (row->event == TPI_EVENT_DROP && (waits || failed))
         return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
     if (row->event != TPI_EVENT_RETRY || !failed) return nothing(row, TP_NONE);
@@ -229,7 +231,9 @@ TEST(test_fsm__failures_never_fall_except_by_retry) {
 static void only_people_bring_back(const struct row *row, const struct tpi_change *change) {
     bool terminal = row->pool == TPI_POOL_FINISHED || row->pool == TPI_POOL_FAILED;
     bool by_person = row->event == TPI_EVENT_RETRY || row->event == TPI_EVENT_DROP;
-    if (terminal && change->written && !by_person) fail_case(row, "leaves a terminal pool without a person");
+    bool leaves = change->pool != row->pool || row->event != TPI_EVENT_EDIT;
+    if (terminal && change->written && leaves && !by_person)
+        fail_case(row, "leaves a terminal pool without a person");
     if (row->pool == TPI_POOL_FINISHED && change->written) fail_case(row, "leaves the finished pool");
 }
 
@@ -255,6 +259,7 @@ TEST(test_fsm__a_worker_without_the_claim_is_told_that_it_is_lost) {
 static void spent_is_the_failed_pool(const struct row *row, const struct tpi_change *change) {
     bool failed_pool =
         change->pool == TPI_POOL_FAILED && (change->written || change->verdict == TP_EXHAUSTED);
+    if (row->event == TPI_EVENT_EDIT && row->pool == TPI_POOL_FAILED) failed_pool = false; /* it was there */
     if ((change->verdict == TP_EXHAUSTED) != failed_pool)
         fail_case(row, "TP_EXHAUSTED and the failed pool disagree");
 }

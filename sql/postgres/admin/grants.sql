@@ -23,6 +23,11 @@ GRANT SELECT (once_key, owner) ON tp_once TO tp_producer;
 -- Due at a cut-off.
 GRANT SELECT ON tp_calendar TO tp_producer;
 GRANT SELECT ON tp_calendar_day TO tp_producer;
+-- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
+-- GRANT SELECT (handler, state, failures, due_at, modified_at) ON tp_pending TO tp_producer;
+-- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
+-- GRANT INSERT ON tp_history TO tp_producer;
+-- GRANT SELECT (id, task_id, reason) ON tp_history TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
