@@ -862,7 +862,8 @@ TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char
  * above. */
 TP_API TP_CHECKED tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why);
 /* Do both names stand for one person? 1: up to their @ they are the same, without regard to the case of ASCII
- * letters. By this rule nobody approves his own request. Needs no connection. */
+ * letters. Else 0, also when one is NULL. By this rule nobody approves his own request. Needs no connection.
+ */
 TP_API TP_CHECKED int tp_same_person(const char *one, const char *other);
 
 /* One thing that tp_check or tp_doctor looked at. */
@@ -1237,10 +1238,10 @@ typedef struct tp_activity_request {
     { sizeof(tp_activity_request), 0, 0, 0, 0, NULL, 0, 0 }
 /* What workers did, by time and handler (and worker), in this order. Each worker writes what it did once a
  * minute and when it stops, so the last 70 seconds may be missing, and what a process did then that was
- * killed stays missing. Kept for 30 days, see tp_retention_set: by the
- * minute for six hours, then by ten minutes, after two days by the hour, all of it in the bucket in which
- * such a time begins; ask for buckets that long. request may be NULL. see must not use conn. TP_NONE: nothing
- * was done. */
+ * killed stays missing. Kept for 30 days, see tp_retention_set: by the minute for six hours, by ten minutes
+ * up to two days, then by the hour. What was done in ten minutes, or in an hour, counts as done in the first
+ * minute of it, so ask for buckets of at least that length. request may be NULL. see must not use conn.
+ * TP_NONE: nothing was done. */
 TP_API TP_CHECKED tp_status tp_activity_each(tp_conn *conn, const tp_activity_request *request,
                                              tp_activity_fn see, void *arg);
 

@@ -42,7 +42,21 @@ collation-server = utf8mb4_0900_ai_ci
 innodb-buffer-pool-size = 64M
 innodb-redo-log-capacity = 64M
 innodb-flush-log-at-trx-commit = 1
+# What costs processor time, and nobody looks at.
+performance-schema-consumer-events-statements-current = OFF
+performance-schema-consumer-events-statements-history = OFF
+performance-schema-consumer-events-transactions-current = OFF
+performance-schema-consumer-events-transactions-history = OFF
+performance-schema-consumer-statements-digest = OFF
+performance-schema-instrument = 'statement/%=OFF'
+performance-schema-instrument = 'stage/%=OFF'
+performance-schema-instrument = 'transaction=OFF'
+performance-schema-instrument = 'memory/%=OFF'
+performance-schema-instrument = 'error=OFF'
 END
+  case $my_dir in
+    "$memory_folder"/*) echo "innodb-flush-method = nosync" ;; # memory needs no flush
+  esac
   if [ "$(id -u)" = 0 ]; then
     echo "user = mysql"
   fi

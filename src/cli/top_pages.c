@@ -77,7 +77,7 @@ static void put_handler(const struct screen *screen, size_t i) {
              handler->paused_since ? "paused"
              : handler->due        ? value_age_text(figures_age(&screen->view.figures, handler), age)
                                    : "-",
-             top_count(top_held(handler), hand), top_count(handler->retrying, retry),
+             top_count(figures_in_progress(handler), hand), top_count(handler->retrying, retry),
              top_count(handler->failed, failed), top_rate(handler->enqueued),
              top_rate(handler->finished + handler->gave_up),
              handler->workers ? handler->workers : handler->maybe_workers);

@@ -28,10 +28,6 @@ int64_t top_empty_ms(const struct handler_figures *handler) {
     return (int64_t)((double)handler->due / (double)gain * FIGURES_WINDOW_MS);
 }
 
-int64_t top_held(const struct handler_figures *handler) {
-    return handler->handling - handler->lapsed;
-}
-
 /* A handler that is done with soon says nothing of another that nobody works at. */
 struct backlog {
     int64_t empty_ms;             /* the longest of those that shrink */
@@ -127,7 +123,7 @@ void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_S
     int64_t held = 0;
 
     for (size_t i = 0; i < figures->handler_count; i++)
-        held += top_held(&figures->handlers[i]);
+        held += figures_in_progress(&figures->handlers[i]);
     snprintf(lines[0], TOP_LINE_SIZE, "open %s  due %s, oldest %s  in hand %s  retrying %s  failed %s",
              top_count(figures_open(&sum), open), top_count(sum.due, due),
              sum.due_since ? value_age_text(figures_age(figures, &sum), age) : "-", top_count(held, hand),

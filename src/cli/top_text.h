@@ -16,7 +16,5 @@ double top_rate(int64_t count);
 int64_t top_empty_ms(const struct handler_figures *handler);
 /* Until that is so of each handler that is not paused. */
 int64_t top_all_empty_ms(const struct figures *figures);
-/* In hand, by leases that did not lapse. */
-int64_t top_held(const struct handler_figures *handler);
 
 #endif

@@ -58,11 +58,6 @@ static enum alarm_level judge(const struct alarm_limit *limit, int64_t value) {
 
 /* ---- The checks ---------------------------------------------------------------------------------------- */
 
-/* Programs that claim without a tp_worker have no row; but what they hold is seen. */
-static int64_t held(const struct handler_figures *handler) {
-    return handler->handling - handler->lapsed;
-}
-
 static void check_handler(struct reporter *reporter, const struct handler_figures *handler) {
     int64_t age = figures_age(reporter->figures, handler);
     char time[TIME_TEXT_SIZE], remedy[ALARM_TEXT_SIZE];
@@ -71,10 +66,11 @@ static void check_handler(struct reporter *reporter, const struct handler_figure
     reporter->handler = handler;
     value_age_text(age, time);
     if (handler->paused_since || age <= reporter->limits->grace_ms) return;
-    if (!handler->workers && !handler->maybe_workers && held(handler) > 0) {
+    if (!handler->workers && !handler->maybe_workers && figures_in_progress(handler) > 0) {
+        /* Programs that claim without a tp_worker have no row; but what they hold is seen. */
         report(reporter, "workers", ALARM_NOTE, handler->due, "",
                "%s: no worker has a row, and %lld tasks are due, the first for %s; but somebody holds %lld",
-               handler->name, due, time, (long long)held(handler));
+               handler->name, due, time, (long long)figures_in_progress(handler));
     } else if (!handler->workers && !handler->maybe_workers) {
         snprintf(remedy, sizeof remedy,
                  "start a worker for %s; taskpool workers --all shows which there were", handler->name);
@@ -98,15 +94,24 @@ static void note_paused(struct reporter *reporter, const struct handler_figures 
            *handler->paused_by ? handler->paused_by : "somebody", due);
 }
 
+/* A task that is due for less than the grace may have none. */
+static void say_all_have_workers(struct reporter *reporter, bool paused) {
+    char text[ALARM_TEXT_SIZE], grace[TIME_TEXT_SIZE], since[ALARM_TEXT_SIZE] = "are due";
+
+    if (reporter->limits->grace_ms > 0)
+        snprintf(since, sizeof since, "have been due for more than %s",
+                 value_age_text(reporter->limits->grace_ms, grace));
+    snprintf(text, sizeof text, "all tasks that %.100s have a worker%s", since,
+             paused ? ", or are of a paused handler" : "");
+    report_nothing(reporter, "workers", text);
+}
+
 static void check_workers(struct reporter *reporter) {
     const struct figures *figures = reporter->figures;
 
     for (size_t i = 0; i < figures->handler_count; i++)
         check_handler(reporter, &figures->handlers[i]);
-    report_nothing(reporter, "workers",
-                   figures_sum(figures).paused_due
-                       ? "all tasks that are due have a worker, or are of a paused handler"
-                       : "all tasks that are due have a worker");
+    say_all_have_workers(reporter, figures_sum(figures).paused_due > 0);
     for (size_t i = 0; i < figures->handler_count; i++)
         if (figures->handlers[i].paused_since) note_paused(reporter, &figures->handlers[i]);
     reporter->handler = NULL;
@@ -194,13 +199,17 @@ static void check_failed(struct reporter *reporter) {
 
 /* Nobody else tells the second person. */
 static void note_requests(struct reporter *reporter) {
+    static const char remedy[] =
+        "taskpool requests shows them; another person than who asked: taskpool approve, or refuse";
     const struct figures *figures = reporter->figures;
     char time[TIME_TEXT_SIZE];
 
     reporter->age_ms = figures_request_age(figures);
-    if (figures->requests)
-        report(reporter, "requests", ALARM_NOTE, figures->requests,
-               "taskpool requests shows them; another person than who asked: taskpool approve, or refuse",
+    if (figures->requests == 1)
+        report(reporter, "requests", ALARM_NOTE, 1, remedy, "1 request has waited for a second person for %s",
+               value_age_text(reporter->age_ms, time));
+    else if (figures->requests)
+        report(reporter, "requests", ALARM_NOTE, figures->requests, remedy,
                "%lld requests wait for a second person, the first for %s", (long long)figures->requests,
                value_age_text(reporter->age_ms, time));
     reporter->age_ms = 0;

@@ -157,24 +157,36 @@ static void sort(struct figures *figures) {
         qsort(figures->handlers, figures->handler_count, sizeof *figures->handlers, by_name);
 }
 
-tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
+tp_status figures_read_tasks(tp_conn *conn, struct figures *figures, char *const *names, int64_t window_ms) {
     tp_activity_request activity = TP_ACTIVITY_INIT;
     tp_status status = tp_now(conn, &figures->now);
 
     activity.since = figures->now - FIGURES_ACTIVITY_MS;
     activity.bucket_ms = 2 * (int64_t)FIGURES_ACTIVITY_MS;
+    figures->window_ms = window_ms;
 
     for (; names && *names; names++)
         (void)handler_of(figures, *names);
     if (status >= 0) status = tp_stats(conn, 0, add_stat, figures);
-    if (status >= 0) status = tp_recent_each(conn, FIGURES_WINDOW_MS, add_recent, figures);
+    if (status >= 0) status = tp_recent_each(conn, window_ms, add_recent, figures);
     if (status >= 0) status = tp_activity_each(conn, &activity, add_activity, figures);
-    if (status >= 0) status = tp_paused_each(conn, add_paused, figures);
+    return status < 0 ? status : TP_OK;
+}
+
+tp_status figures_read_rest(tp_conn *conn, struct figures *figures) {
+    tp_status status = tp_paused_each(conn, add_paused, figures);
+
     if (status >= 0) status = tp_worker_each(conn, add_worker, figures);
     if (status >= 0) status = tp_requests_waiting(conn, &figures->requests, &figures->oldest_request);
     count_maybe(figures);
     sort(figures);
     return status < 0 ? status : TP_OK;
+}
+
+tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names) {
+    tp_status status = figures_read_tasks(conn, figures, names, FIGURES_WINDOW_MS);
+
+    return status == TP_OK ? figures_read_rest(conn, figures) : status;
 }
 
 tp_status figures_count(tp_conn *conn, struct figures *figures) {
@@ -268,6 +280,10 @@ struct handler_figures figures_sum(const struct figures *figures) {
 
 int64_t figures_open(const struct handler_figures *handler) {
     return handler->pending + handler->handling + handler->retrying;
+}
+
+int64_t figures_in_progress(const struct handler_figures *handler) {
+    return handler->handling - handler->lapsed;
 }
 
 int64_t figures_age(const struct figures *figures, const struct handler_figures *handler) {

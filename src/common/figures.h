@@ -55,6 +55,7 @@ struct worker_figures {
 
 struct figures {
     int64_t now;           /* the database's clock */
+    int64_t window_ms;     /* what is lately */
     int64_t counted_since; /* 0: nothing was counted */
     struct handler_figures *handlers;
     size_t handler_count;
@@ -67,6 +68,9 @@ struct figures {
 /* Fills figures, which was empty; to be freed also after a failure. names (or NULL): handlers, then NULL,
  * that are in it also when there is nothing of them. */
 tp_status figures_read(tp_conn *conn, struct figures *figures, char *const *names);
+/* Its two parts: what counts tasks, which takes long in a large pool, and sets now; then all else. */
+tp_status figures_read_tasks(tp_conn *conn, struct figures *figures, char *const *names, int64_t window_ms);
+tp_status figures_read_rest(tp_conn *conn, struct figures *figures);
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
 /* Also fills held. */
@@ -78,6 +82,8 @@ struct figures figures_copy(const struct figures *figures);
 struct handler_figures figures_sum(const struct figures *figures);
 void figures_add_times(tp_histogram *sum, const tp_histogram *times);
 int64_t figures_open(const struct handler_figures *handler);
+/* Of those in hand, whose lease did not lapse. */
+int64_t figures_in_progress(const struct handler_figures *handler);
 int64_t figures_timed(const tp_histogram *times);
 /* This part (0.5: half) of the times was at most so many ms: the end of a bucket, or the longest time;
  * -1: there are none. */

@@ -31,19 +31,39 @@ static bool take_selection(const struct request *request, tp_selection *action, 
     return true;
 }
 
+/* What a dry run counted is told apart by the database's clock: what changed later is not acted upon, as it
+ * is not by a request of four eyes. A release has no such bound, since workers change what they hold all the
+ * time. Sets the selection's, and *until, that of a dry run. */
+static tp_status bound(tp_conn *conn, const struct body_common *part, tp_selection *action, int64_t *until) {
+    tp_status status = TP_OK;
+
+    if (part->dry_run && !*until) {
+        status = tp_now(conn, until);
+        *until -= 1; /* what changes in this very millisecond may come after the count */
+    }
+    if (*until && (!action->until || *until < action->until)) action->until = *until;
+    return status;
+}
+
 static void operate(tp_conn *conn, const struct request *request, struct answer *answer, const char *name,
                     tp_action which) {
-    static const char *const names[] = {"selection", "id", NULL};
+    static const char *const all_names[] = {"until", "selection", "id", NULL};
+    bool bounded = which != TP_ACTION_RELEASE;
     tp_selection action = TP_SELECTION_INIT;
     tp_operated result = TP_OPERATED_INIT;
     struct body_common part;
     const char *ids[REQUEST_IDS_MAX];
+    int64_t until = 0;
     tp_status status = TP_OK;
 
-    if (!body_common(request, names, &part, answer) || !take_selection(request, &action, ids, answer)) return;
+    if (!body_common(request, all_names + !bounded, &part, answer) ||
+        !body_number(request, "until", 1, TP_TIME_MAX, &until, answer) ||
+        !take_selection(request, &action, ids, answer))
+        return;
+    if (bounded) status = bound(conn, &part, &action, &until);
     action.who = request->who;
     action.why = part.why;
-    if (part.dry_run || part.expect >= 0) {
+    if (status == TP_OK && (part.dry_run || part.expect >= 0)) {
         action.dry_run = 1;
         status = tp_operate(conn, which, &action, &result);
         if (status == TP_OK && !body_expected(&part, result.done, answer)) return;
@@ -56,6 +76,8 @@ static void operate(tp_conn *conn, const struct request *request, struct answer 
     }
     if (status == TP_REQUESTED)
         body_requested(request, name, result.request_id, result.done, answer);
+    else if (status == TP_OK && part.dry_run && bounded)
+        body_counted(result.done, until, answer);
     else if (status == TP_OK)
         body_answer(request, name, &part, result.done, answer);
     else

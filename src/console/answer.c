@@ -3,6 +3,7 @@
 
 #include <json-c/json.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,13 +19,35 @@ char *answer_text(json_object *object) {
     return shown;
 }
 
+struct sharers {
+    atomic_size_t count;
+};
+
+static void free_text(struct answer *answer) {
+    if (!answer->sharers || atomic_fetch_sub(&answer->sharers->count, 1) == 1) {
+        free(answer->text);
+        free(answer->sharers);
+    }
+    answer->text = NULL;
+    answer->sharers = NULL;
+}
+
+void answer_share(struct answer *from, struct answer *to) {
+    if (!from->sharers) {
+        from->sharers = cli_must(malloc(sizeof *from->sharers));
+        atomic_init(&from->sharers->count, 1);
+    }
+    atomic_fetch_add(&from->sharers->count, 1);
+    *to = *from;
+}
+
 void answer_free(struct answer *answer) {
-    free(answer->text);
+    free_text(answer);
     *answer = (struct answer){0};
 }
 
 void answer_json(struct answer *answer, json_object *object) {
-    free(answer->text);
+    free_text(answer);
     answer->status = ANSWER_OK;
     answer->text = answer_text(object);
 }

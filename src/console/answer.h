@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/json.h"
 #include "common/out.h"
@@ -26,13 +27,17 @@ enum {
     ANSWER_LATE = 504
 };
 
+struct sharers;
+
 /* Start from {0}; to be given to answer_free. */
 struct answer {
-    unsigned status;  /* 0: not answered */
-    char *text;       /* the body; NULL: none */
-    const char *type; /* NULL: JSON */
-    char cookie[160]; /* for Set-Cookie; "": none */
-    bool lost;        /* the connection to the database has to be opened again */
+    unsigned status;         /* 0: not answered */
+    char *text;              /* the body; NULL: none */
+    struct sharers *sharers; /* other answers that have the same body; NULL: none */
+    const char *type;        /* NULL: JSON */
+    char cookie[160];        /* for Set-Cookie; "": none */
+    int64_t age_ms;          /* 0: it was asked for now; else it is another's, and so old at most */
+    bool lost;               /* the connection to the database has to be opened again */
 };
 
 /* Takes object over. */
@@ -43,6 +48,8 @@ void answer_error(struct answer *answer, unsigned status, const char *format, ..
 /* The library's last error of this thread. */
 void answer_tp(struct answer *answer, tp_status status);
 void answer_free(struct answer *answer);
+/* to, which was empty, becomes the same answer, with the very same body. Any thread may use either. */
+void answer_share(struct answer *from, struct answer *to);
 
 /* JSON on one line, in which every character is harmless; takes object over, the caller frees the text. */
 char *answer_text(struct json_object *object);

@@ -164,7 +164,7 @@ static void look(struct pool *pool, const char *what, struct call *call, struct 
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
         if (strcmp(looks[i].name, what) != 0 || (one && looks[i].ask != look_tasks)) continue;
         if (request_knows(&call->request, one ? none : looks[i].parameters, !one && looks[i].selects, answer))
-            pool_ask(pool, ROLE_VIEWER, one ? look_task : looks[i].ask, true, &call->request, answer);
+            pool_look(pool, what, one ? look_task : looks[i].ask, &call->request, answer);
         return;
     }
     if (strcmp(what, "overview") == 0 && !one)
@@ -183,7 +183,7 @@ static void act(struct pool *pool, struct call *call, struct answer *answer) {
     else if (!call->request.body)
         answer_error(answer, ANSWER_BAD, "the body must be a JSON object");
     else
-        pool_ask(pool, call->person.role, ask, false, &call->request, answer);
+        pool_act(pool, call->person.role, ask, &call->request, answer);
 }
 
 /* The parts of pools/POOL/WHAT[/ID]; false: it is not like that. */

@@ -99,6 +99,11 @@ void body_answer(const struct request *request, const char *name, const struct b
                  common->why ? common->why : "");
 }
 
+void body_counted(size_t count, int64_t until, struct answer *answer) {
+    answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", 1),
+                                   MEMBER_NUMBER("until", until)));
+}
+
 void body_requested(const struct request *request, const char *name, const char *id, size_t count,
                     struct answer *answer) {
     answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", 0),

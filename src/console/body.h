@@ -37,6 +37,9 @@ bool body_expected(const struct body_common *common, size_t count, struct answer
 void body_answer(const struct request *request, const char *name, const struct body_common *common,
                  size_t count, struct answer *answer);
 
+/* Answers how many would be changed, and until when those had changed that were counted. */
+void body_counted(size_t count, int64_t until, struct answer *answer);
+
 /* Answers that another person has to approve it. id: the request's, or NULL. */
 void body_requested(const struct request *request, const char *name, const char *id, size_t count,
                     struct answer *answer);

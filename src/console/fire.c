@@ -82,17 +82,24 @@ static void note_fired(const tp_audit *row, void *arg) {
     one->fired |= row->detail && strcmp(row->detail, one->task.id) == 0;
 }
 
-/* The id is of the dialog, not of the try: confirmed again after an answer that was lost, the task is there,
- * and so is the act. TP_EXISTS: the task is there, but the act is not. */
-static tp_status put(tp_conn *conn, struct one *one) {
-    tp_audit_request acts = TP_AUDIT_INIT;
+/* The task and the act, or neither. TP_EXISTS: a task with this id is there. */
+static tp_status enqueue_recorded(tp_conn *conn, struct one *one) {
     tp_status status = tp_begin(conn), ended;
 
     if (status != TP_OK) return status;
     status = tp_enqueue(conn, &one->task);
     if (status == TP_OK) status = tp_audit_add(conn, "fired", one->name, one->task.id, 1);
     ended = status == TP_OK ? tp_commit(conn) : tp_rollback(conn);
-    if (status != TP_EXISTS) return status == TP_OK ? ended : status;
+    return status == TP_OK ? ended : status;
+}
+
+/* The id is of the dialog, not of the try: confirmed again after an answer that was lost, the task is there,
+ * and so is the act. TP_EXISTS: the task is there, but the act is not. */
+static tp_status enqueue_once(tp_conn *conn, struct one *one) {
+    tp_audit_request acts = TP_AUDIT_INIT;
+    tp_status status = enqueue_recorded(conn, one);
+
+    if (status != TP_EXISTS) return status;
     acts.action = "fired";
     acts.subject = one->name;
     acts.limit = ACTS_MAX;
@@ -116,7 +123,7 @@ static void fire_one(tp_conn *conn, const struct request *request, const struct 
         return;
     }
     if (status >= 0 && !body_expected(part, 1, answer)) return;
-    if (status >= 0 && !part->dry_run) status = put(conn, one);
+    if (status >= 0 && !part->dry_run) status = enqueue_once(conn, one);
     if (status < 0)
         answer_tp(answer, status);
     else if (status == TP_EXISTS)

@@ -123,17 +123,25 @@ static size_t bound_answer(struct exchange *exchange) {
     return strlen(answer->text);
 }
 
-/* Takes the answer's text over. */
+/* In whole seconds, and never younger than it is. */
+static void add_age(struct MHD_Response *response, int64_t age_ms) {
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)((age_ms + 999) / 1000));
+    (void)MHD_add_response_header(response, "Age", text);
+}
+
+/* The answer's text stays until the exchange is done. */
 static enum MHD_Result send_answer(struct MHD_Connection *connection, struct exchange *exchange) {
     struct answer *answer = &exchange->answer;
     size_t length = bound_answer(exchange);
     struct MHD_Response *response =
-        cli_must(MHD_create_response_from_buffer(length, answer->text, MHD_RESPMEM_MUST_FREE));
+        cli_must(MHD_create_response_from_buffer(length, answer->text, MHD_RESPMEM_PERSISTENT));
 
-    answer->text = NULL;
     (void)MHD_add_response_header(response, "Content-Type",
                                   answer->type ? answer->type : "application/json; charset=utf-8");
     (void)MHD_add_response_header(response, "Cache-Control", "no-store");
+    if (answer->age_ms) add_age(response, answer->age_ms);
     if (*answer->cookie) (void)MHD_add_response_header(response, "Set-Cookie", answer->cookie);
     if (exchange->unclear) (void)MHD_add_response_header(response, "Connection", "close");
     if (answer->status == ANSWER_TOO_MANY) (void)MHD_add_response_header(response, "Retry-After", "300");

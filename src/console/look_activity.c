@@ -42,35 +42,37 @@ static struct member quantile(const char *key, const tp_histogram *times, double
     return (struct member)MEMBER_NUMBER_IF(ms >= 0, key, ms);
 }
 
-static json_object *list_of(const struct points *points, const int64_t *put) {
+static json_object *list_of(const struct points *points, const int64_t *enqueued) {
     json_object *list = cli_must(json_object_new_array());
 
     for (size_t i = 0; i < points->count; i++) {
         const struct point *point = &points->of[i];
         json_object *object = json_new();
 
-        json_add(
-            object,
-            MEMBERS(MEMBER_NUMBER("at", points->since + (int64_t)i * points->step_ms),
-                    MEMBER_NUMBER_IF(put[i] >= 0, "put", put[i]), MEMBER_NUMBER("done", point->done),
-                    MEMBER_NUMBER("failed", point->failed), MEMBER_NUMBER("gave_up", point->gave_up),
-                    MEMBER_NUMBER("skipped", point->skipped), MEMBER_NUMBER("lost", point->lost),
-                    quantile("wait_p50_ms", &point->wait, 0.5), quantile("wait_p95_ms", &point->wait, 0.95),
-                    quantile("run_p50_ms", &point->run, 0.5), quantile("run_p95_ms", &point->run, 0.95)));
+        json_add(object,
+                 MEMBERS(MEMBER_NUMBER("at", points->since + (int64_t)i * points->step_ms),
+                         MEMBER_NUMBER_IF(enqueued[i] >= 0, "enqueued", enqueued[i]),
+                         MEMBER_NUMBER("done", point->done), MEMBER_NUMBER("failed", point->failed),
+                         MEMBER_NUMBER("gave_up", point->gave_up), MEMBER_NUMBER("skipped", point->skipped),
+                         MEMBER_NUMBER("lost", point->lost), quantile("wait_p50_ms", &point->wait, 0.5),
+                         quantile("wait_p95_ms", &point->wait, 0.95),
+                         quantile("run_p50_ms", &point->run, 0.5),
+                         quantile("run_p95_ms", &point->run, 0.95)));
         json_object_array_add(list, object);
     }
     return list;
 }
 
 /* Of one handler nobody knows it. */
-static void read_put(const struct points *points, const struct request *request, int64_t put[POINTS_MAX]) {
+static void read_enqueued(const struct points *points, const struct request *request,
+                          int64_t enqueued[POINTS_MAX]) {
     int64_t ends[POINTS_MAX + 1];
 
     for (size_t i = 0; i <= points->count; i++)
         ends[i] = points->since + (int64_t)i * points->step_ms;
     for (size_t i = 0; i < points->count; i++)
-        put[i] = -1;
-    if (!request_text(request, "handler")) reader_intake(request->reader, ends, points->count, put);
+        enqueued[i] = -1;
+    if (!request_text(request, "handler")) reader_enqueued(request->reader, ends, points->count, enqueued);
 }
 
 /* What workers did is kept by the minute, by ten minutes and by the hour, as it gets older. */
@@ -94,7 +96,7 @@ static void divide(int64_t since, int64_t until, int64_t unit, struct points *po
 void look_activity(tp_conn *conn, const struct request *request, struct answer *answer) {
     tp_activity_request activity = TP_ACTIVITY_INIT;
     struct points points = {0};
-    int64_t now = 0, since, until, put[POINTS_MAX];
+    int64_t now = 0, since, until, enqueued[POINTS_MAX];
     tp_status status = tp_now(conn, &now);
 
     since = now - HOUR_MS;
@@ -118,7 +120,7 @@ void look_activity(tp_conn *conn, const struct request *request, struct answer *
         answer_tp(answer, status);
         return;
     }
-    read_put(&points, request, put);
+    read_enqueued(&points, request, enqueued);
     answer_members(answer, MEMBERS(MEMBER_NUMBER("step_ms", points.step_ms),
-                                   MEMBER_JSON("points", list_of(&points, put))));
+                                   MEMBER_JSON("points", list_of(&points, enqueued))));
 }

@@ -19,6 +19,7 @@ enum {
     LIMIT_MAX = 200,
     READ_MAX = 50000,
     ROWS_MAX = 1000,
+    RUNNING_MAX = 200,
     GROUPS_MAX = 200,
     SEARCHED_MAX = 10000
 };
@@ -243,7 +244,7 @@ void look_workers(tp_conn *conn, const struct request *request, struct answer *a
     struct list workers = {NULL, worker_columns, 0, request_text(request, "all") != NULL, NULL, NULL};
     tp_status status = tp_now(conn, &workers.now);
 
-    running.limit = ROWS_MAX;
+    running.limit = RUNNING_MAX; /* those claimed first */
     workers.objects = new_list();
     if (status >= 0) status = tp_worker_each(conn, add_worker, &workers);
     if (status >= 0) status = tp_running_each(conn, &running, add_running, &workers);

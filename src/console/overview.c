@@ -64,9 +64,10 @@ static struct found find(const struct figures *figures, const struct late *late)
     return found;
 }
 
-static struct member rate(const char *key, int64_t count) {
-    return (struct member){
-        .key = key, .type = VALUE_REAL, .real = (double)count * 1000 / FIGURES_WINDOW_MS, .decimals = 3};
+static struct member rate(const char *key, const struct figures *figures, int64_t count) {
+    double per_second = (double)count * 1000 / (double)figures->window_ms;
+
+    return (struct member){.key = key, .type = VALUE_REAL, .real = per_second, .decimals = 3};
 }
 
 static struct member quantile(const char *key, const tp_histogram *times, double part) {
@@ -81,7 +82,7 @@ static int64_t waiting_of(const struct handler_figures *handler) {
     return waiting > 0 ? waiting : 0;
 }
 
-static json_object *handler_object(const struct handler_figures *handler) {
+static json_object *handler_object(const struct figures *figures, const struct handler_figures *handler) {
     json_object *object = json_new();
 
     json_add(
@@ -89,8 +90,8 @@ static json_object *handler_object(const struct handler_figures *handler) {
         MEMBERS(MEMBER_TEXT("handler", handler->name), MEMBER_YES_NO("paused", handler->paused_since != 0),
                 MEMBER_NUMBER("due", handler->due), MEMBER_NUMBER("waiting", waiting_of(handler)),
                 MEMBER_NUMBER("running", handler->handling), MEMBER_NUMBER("failed", handler->failed),
-                MEMBER_NUMBER("done", handler->finished), rate("rate_in", handler->enqueued),
-                rate("rate_out", handler->finished + handler->gave_up),
+                MEMBER_NUMBER("done", handler->finished), rate("rate_in", figures, handler->enqueued),
+                rate("rate_out", figures, handler->finished + handler->gave_up),
                 quantile("wait_p50_ms", &handler->wait, 0.5), quantile("wait_p95_ms", &handler->wait, 0.95),
                 quantile("run_p50_ms", &handler->run, 0.5), quantile("run_p95_ms", &handler->run, 0.95),
                 MEMBER_NUMBER_IF(handler->due_since != 0, "oldest_due_at", handler->due_since)));
@@ -101,7 +102,7 @@ static json_object *handlers_of(const struct figures *figures) {
     json_object *list = cli_must(json_object_new_array());
 
     for (size_t i = 0; i < figures->handler_count && i < HANDLERS_MAX; i++)
-        json_object_array_add(list, handler_object(&figures->handlers[i]));
+        json_object_array_add(list, handler_object(figures, &figures->handlers[i]));
     return list;
 }
 
@@ -114,11 +115,11 @@ static int living(const struct figures *figures) {
 }
 
 /* When what is due now will be done, if it goes on like this. */
-static int64_t eta_ms(const struct handler_figures *sum) {
+static int64_t eta_ms(const struct figures *figures, const struct handler_figures *sum) {
     int64_t gone = sum->finished + sum->gave_up - sum->enqueued;
 
     if (sum->due == 0) return 0;
-    return gone > 0 ? (int64_t)((double)sum->due / (double)gone * FIGURES_WINDOW_MS) : -1;
+    return gone > 0 ? (int64_t)((double)sum->due / (double)gone * (double)figures->window_ms) : -1;
 }
 
 tp_status overview_read(tp_conn *conn, const struct figures *figures, char **text) {
@@ -137,9 +138,9 @@ tp_status overview_read(tp_conn *conn, const struct figures *figures, char **tex
                      MEMBER_NUMBER("paused_due", sum.paused_due),
                      MEMBER_NUMBER_IF(sum.due_since != 0, "oldest_due_at", sum.due_since),
                      MEMBER_NUMBER("waiting", waiting_of(&sum)), MEMBER_NUMBER("running", sum.handling),
-                     MEMBER_NUMBER("failed", sum.failed), rate("rate_in", sum.enqueued),
-                     rate("rate_out", sum.finished + sum.gave_up),
-                     MEMBER_NUMBER_IF(eta_ms(&sum) >= 0, "eta_ms", eta_ms(&sum)),
+                     MEMBER_NUMBER("failed", sum.failed), rate("rate_in", figures, sum.enqueued),
+                     rate("rate_out", figures, sum.finished + sum.gave_up),
+                     MEMBER_NUMBER_IF(eta_ms(figures, &sum) >= 0, "eta_ms", eta_ms(figures, &sum)),
                      MEMBER_NUMBER("workers", living(figures)), MEMBER_NUMBER("late_schedules", late.count),
                      MEMBER_JSON("handlers", handlers_of(figures))));
     *text = answer_text(object);

@@ -14,9 +14,12 @@ struct pool *pool_open(const char *name, tp_env *const envs[ROLES], int64_t wait
 const char *pool_name(const struct pool *pool);
 struct reader *pool_reader(struct pool *pool);
 
-/* As connections_ask, as the database user of the role: a viewer's for what is looked at, whoever looks. */
-void pool_ask(struct pool *pool, enum role role, ask_fn ask, bool again, struct request *request,
-              struct answer *answer);
+/* Looks, as the database user of viewers, whoever looks; or answers what others heard who asked the same: see
+ * shared_answer.h. what: the name of ask. */
+void pool_look(struct pool *pool, const char *what, ask_fn ask, struct request *request,
+               struct answer *answer);
+/* Acts, as the database user of the role; what is looked at afterwards by the same person is asked anew. */
+void pool_act(struct pool *pool, enum role role, ask_fn ask, struct request *request, struct answer *answer);
 
 /* From now on nobody waits any more. */
 void pool_hurry(struct pool *pool);

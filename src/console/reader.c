@@ -9,13 +9,18 @@
 #include "common/background.h"
 #include "common/clocks.h"
 #include "common/messages.h"
-#include "intake.h"
+#include "enqueued.h"
 #include "overview.h"
+#include "pace.h"
 
 enum {
     EVERY_MS = 2000,
-    IDLE_MS = 10000,   /* while nobody looks */
-    LOOKED_MS = 30000, /* so long after somebody did */
+    IDLE_MS = 10000,      /* while nobody looks */
+    LOOKED_MS = 30000,    /* so long after somebody did */
+    MEASURED_MS = 300000, /* the same, of figures */
+    BRIEF_MS = 10000,     /* what is lately, where more than MANY tasks a minute come or go */
+    MANY = 5000,
+    FIGURES_WAIT_MS = 5000,
     SILENT_MS = 10000, /* a database that does not answer for so long is away */
     OLD_MS = 5000,
     STOP_MS = 2000,
@@ -24,16 +29,23 @@ enum {
 
 struct reader {
     tp_env *env;
-    tp_conn *conn; /* of the thread alone */
+    /* Of the thread alone. */
+    tp_conn *conn;
+    struct figures tasks; /* counted more rarely than the rest is read */
+    int64_t count_at;     /* when they are to be counted again, of clock_ms */
+    int64_t count_ms;     /* how long it took this time; 0: they were not counted */
+    int64_t whole_minute; /* since 1970, in which a whole minute was counted last */
+    bool many;            /* tasks came or went in it */
     struct background background;
     /* Under its lock. */
     char *overview;
     struct figures figures;
-    struct intake intake;
+    struct enqueued enqueued;
     uint64_t serial;
     char error[READER_ERROR_SIZE]; /* why the last try failed; "": it did not */
     int64_t read_at, asking_since; /* of clock_ms; 0: never, not now */
-    int64_t looked_at;
+    int64_t looked_at, measured_at;
+    bool held;                  /* figures have what is held */
     char dialect[DIALECT_SIZE]; /* does not change once it is known */
     bool now;                   /* it is to be read at once */
 };
@@ -61,7 +73,8 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
         figures_free(&reader->figures);
         reader->overview = overview;
         reader->figures = *figures;
-        intake_note(&reader->intake, figures->now, figures_sum(figures).enqueued);
+        if (figures->window_ms == FIGURES_WINDOW_MS)
+            enqueued_note(&reader->enqueued, reader->tasks.now, figures_sum(figures).enqueued);
         reader->read_at = clock_ms();
         *reader->error = '\0';
     } else {
@@ -74,7 +87,7 @@ static void publish(struct reader *reader, tp_status status, struct figures *fig
     background_wake(&reader->background);
 }
 
-/* A pool that takes long to read is read less often: a tenth of the time at most. */
+/* What is not counted is read a tenth of the time at most. */
 static void rest(struct reader *reader, int64_t took_ms) {
     int64_t now = clock_ms();
 
@@ -88,27 +101,71 @@ static void rest(struct reader *reader, int64_t took_ms) {
     }
 }
 
+/* A whole minute of many tasks is counted once a minute, for those who look back; in between less. */
+static tp_status count_window(struct reader *reader) {
+    int64_t now = 0;
+    tp_status status = tp_now(reader->conn, &now);
+    bool brief = reader->many && now / FIGURES_WINDOW_MS == reader->whole_minute;
+    struct handler_figures sum;
+
+    if (status == TP_OK)
+        status = figures_read_tasks(reader->conn, &reader->tasks, NULL, brief ? BRIEF_MS : FIGURES_WINDOW_MS);
+    if (status != TP_OK || brief) return status;
+    sum = figures_sum(&reader->tasks);
+    reader->many = sum.enqueued + sum.finished + sum.gave_up > MANY;
+    reader->whole_minute = reader->tasks.now / FIGURES_WINDOW_MS;
+    return TP_OK;
+}
+
+/* What is held is for those who measure, not for those who look. */
+static tp_status count_tasks(struct reader *reader, bool held) {
+    int64_t begun = clock_ms();
+    tp_status status;
+
+    figures_free(&reader->tasks);
+    status = count_window(reader);
+    if (status == TP_OK && held) status = figures_held(reader->conn, &reader->tasks);
+    reader->count_ms = clock_ms() - begun;
+    reader->count_at = clock_ms() + pace_ms(reader->count_ms, EVERY_MS);
+    return status;
+}
+
+static tp_status read_all(struct reader *reader, bool lost, bool held, struct figures *figures,
+                          char **overview) {
+    tp_status status = connect(reader, lost);
+
+    reader->count_ms = 0;
+    if (status == TP_OK && (lost || clock_ms() >= reader->count_at)) status = count_tasks(reader, held);
+    if (status == TP_OK) {
+        *figures = figures_copy(&reader->tasks);
+        status = tp_now(reader->conn, &figures->now);
+    }
+    if (status == TP_OK) status = figures_read_rest(reader->conn, figures);
+    if (status == TP_OK) status = overview_read(reader->conn, figures, overview);
+    return status;
+}
+
 static void run(void *arg) {
     struct reader *reader = arg;
     bool lost = false;
 
     while (!reader->background.stop) {
         int64_t begun = clock_ms();
+        bool held = reader->measured_at && begun - reader->measured_at < MEASURED_MS;
         struct figures figures = {0};
         char *overview = NULL;
         tp_status status;
 
+        if (held && !reader->held) reader->count_at = 0;
         reader->asking_since = begun;
         reader->now = false;
         pthread_mutex_unlock(&reader->background.lock);
-        status = connect(reader, lost);
-        if (status == TP_OK) status = figures_read(reader->conn, &figures, NULL);
-        if (status == TP_OK) status = figures_held(reader->conn, &figures);
-        if (status == TP_OK) status = overview_read(reader->conn, &figures, &overview);
+        status = read_all(reader, lost, held, &figures, &overview);
         lost = status != TP_OK;
         pthread_mutex_lock(&reader->background.lock);
         publish(reader, status, &figures, overview);
-        rest(reader, lost ? 0 : clock_ms() - begun);
+        reader->held = held && !lost;
+        rest(reader, lost ? 0 : clock_ms() - begun - reader->count_ms);
     }
 }
 
@@ -188,17 +245,26 @@ const char *reader_dialect(struct reader *reader) {
     return known ? reader->dialect : "";
 }
 
-void reader_intake(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {
+void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {
     pthread_mutex_lock(&reader->background.lock);
     for (size_t i = 0; i < count; i++)
-        sums[i] = intake_sum(&reader->intake, ends[i], ends[i + 1]);
+        sums[i] = enqueued_sum(&reader->enqueued, ends[i], ends[i + 1]);
     pthread_mutex_unlock(&reader->background.lock);
 }
 
 struct figures reader_figures(struct reader *reader) {
+    int64_t until = clock_ms() + FIGURES_WAIT_MS;
+    char error[READER_ERROR_SIZE];
     struct figures copy = {0};
 
     pthread_mutex_lock(&reader->background.lock);
+    reader->measured_at = clock_ms();
+    if (!reader->held && !is_away(reader, error)) {
+        reader->now = true;
+        background_wake(&reader->background);
+        while (!reader->held && !reader->background.stop && !is_away(reader, error) && clock_ms() < until)
+            (void)background_wait(&reader->background, until);
+    }
     if (reader->read_at && clock_ms() - reader->read_at < 3 * IDLE_MS) copy = figures_copy(&reader->figures);
     pthread_mutex_unlock(&reader->background.lock);
     return copy;
@@ -213,6 +279,7 @@ bool reader_stop(struct reader *reader) {
     tp_conn_close(reader->conn);
     free(reader->overview);
     figures_free(&reader->figures);
+    figures_free(&reader->tasks);
     free(reader);
     return true;
 }

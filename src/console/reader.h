@@ -28,11 +28,12 @@ char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
                       char error[READER_ERROR_SIZE]);
 /* Which the database was found to be; "": it was not reached yet. Lives as long as the reader. */
 const char *reader_dialect(struct reader *reader);
-/* A copy of what was read last; empty when that is old. To be given to figures_free. */
+/* A copy of what was read last, with what is held: the first to ask for it in a while waits for that. Empty
+ * when it is old. To be given to figures_free. */
 struct figures reader_figures(struct reader *reader);
 /* How many tasks were put in between each of count + 1 times (of whole minutes) and the next, as far as the
  * reader saw it; -1: it saw nothing of it. */
-void reader_intake(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums);
+void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums);
 /* From now on nobody waits any more. */
 void reader_hurry(struct reader *reader);
 

@@ -232,7 +232,8 @@ static void say_reason(struct approval *approval) {
     tpi_utf8_copy(text, approval->reason, sizeof approval->reason);
 }
 
-static tp_status carry_out_for(struct approval *approval) {
+/* What was asked for; or, when that has changed since, the request's end. */
+static tp_status carry_out_or_end(struct approval *approval) {
     struct tpi_kept_error kept;
     if (tp_same_person(approval->request.asked_by, approval->who))
         return tpi_error(TP_MISUSE, "request %s is %s's own; another person has to approve it", approval->id,
@@ -267,7 +268,7 @@ tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char 
     tp_status status = begin(conn, id, who, why, "tp_approve", &approval);
     if (status == TP_OK && fault) status = tpi_error(TP_MISUSE, "%s", fault);
     if (status == TP_OK) {
-        status = decide(&approval, carry_out_for, TPI_REQUEST_DONE);
+        status = decide(&approval, carry_out_or_end, TPI_REQUEST_DONE);
         ours.done = approval.done ? approval.done : (size_t)approval.request.done;
         memcpy(ours.request_id, approval.id, sizeof approval.id);
         if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &ours, result);

@@ -45,13 +45,13 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
     if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
-/* ---- Rows past their time, and activity by the hour ---------------------------------------------------- */
+/* ---- Deleting what is past its retention, and rolling activity up -------------------------------------- */
 
 static int64_t clean_at(const struct tpi_maintenance *maintenance) {
     return maintenance->clean_at;
 }
 
-static tp_status ask_clean(tp_conn *conn, void *arg) {
+static tp_status delete_and_roll_up(tp_conn *conn, void *arg) {
     struct tpi_maintenance *maintenance = arg;
     tp_status status = tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
     if (status != TP_OK) return status;
@@ -63,7 +63,7 @@ static tp_status ask_clean(tp_conn *conn, void *arg) {
 
 static void clean(struct tpi_maintenance *maintenance) {
     maintenance->more = false;
-    tp_status status = tpi_session_try(maintenance->session, ask_clean, maintenance);
+    tp_status status = tpi_session_try(maintenance->session, delete_and_roll_up, maintenance);
     int64_t pause = maintenance->more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
     maintenance->clean_at = tpi_clock_mono_ms() + pause + tpi_session_random(maintenance->session, pause);
     tpi_session_report_once(maintenance->session, status, &maintenance->clean_failed);

@@ -17,7 +17,7 @@ if [ -n "$missing" ]; then
   echo "SKIPPED: $missing"
   exit 77
 fi
-TASKPOOL_BUILD=$1 TP_SCRATCH=$scratch "$root/tools/bench.sh" compare --only sqlite --cases cost --rounds 1 --tasks 500 --out "$scratch/out" \
+TASKPOOL_BUILD=$1 TP_SCRATCH=$scratch "$root/tools/bench.sh" compare --only sqlite --cases cost --rounds 1 --tasks 200 --out "$scratch/out" \
   >"$scratch/log" 2>&1 || { cat "$scratch/log" && exit 1; }
 python3 - "$scratch/out/sqlite.json" <<'END'
 import json

@@ -20,7 +20,9 @@ def test_check():
     code, out, _ = run("check")
     check("an empty pool is no alarm", code == 0, out)
     check("enqueue", run("enqueue", "pay", "1")[0] == 0)
-    check("within the grace time there is no alarm", run("check")[0] == 0)
+    code, out, _ = run("check")
+    check("within the grace time there is no alarm", code == 0, out)
+    check("which is said", "ok    workers: all tasks that have been due for more than 2m 0s have a worker\n" in out, out)
     until(lambda: run("check", "--grace", "0")[0] == 9)  # a clock without a fraction moves once a second
     code, out, _ = run("check", "--grace", "0")
     check("a task without a worker is an alarm", code == 9 and "pay: no living worker" in out, out)
@@ -101,6 +103,7 @@ def test_oldest():
     row = next(one for one in map(json.loads, run("workers", "--json")[1].splitlines()) if one["name"] == "busy")
     check("since when it is in progress", (row["oldest_task"], row["oldest_handler"]) == (task, "slow")
           and 0 < row["oldest_ms"] < 3600000 and row["oldest_claimed_at"] > 1600000000000, row)
+    until(lambda: run("check", "--max-held", "0")[0] == 9)  # as above
     code, out, _ = run("check", "--max-held", "0")
     check("a task that is held for too long", code == 9 and "BAD   held: slow: busy on " in out and f" has held {task} for " in out, out)
     check("for a plugin a warning", run("check", "--nagios", "--max-held", "0,1d")[0] == 1)
@@ -140,7 +143,7 @@ def test_once():
     code, out, _ = run("top", "--once")
     check("top --once", code == 0 and "pay" in out and all(len(line) <= 80 for line in out.splitlines()), out)
     code, out, _ = run("top", "--once", "--json")
-    check("as JSON", code == 0 and json.loads(out)["open"] == 1, out)
+    check("as JSON", code == 0 and json.loads(out)["open"] == 1 and json.loads(out)["lapsed"] == 0, out)
     check("nobody works at it", "backlog does not shrink\n" in run("top", "--once")[1])
     check("no terminal", run("top")[0] == 2)
 

@@ -198,7 +198,7 @@ def asked(pool):
     pool.run("retry", "--handler", "pay", "--why", "the bank is back", "--who", "ann@db1", codes=(13,))
     pool.id = json.loads(pool.run("requests", "--json"))["request"]
     said = pool.run("check", codes=(0, 9))
-    check("check says that it waits", "note  requests: 1 requests wait for a second person, the first for " in said, said)
+    check("check says that it waits", "note  requests: 1 request has waited for a second person for " in said, said)
     said = pool.run("metrics")
     check("metrics, too", re.search(r"\ntaskpool_waiting_requests\S* 1\n", said) and re.search(r"\ntaskpool_oldest_request_seconds\S* \d", said), said)
 

@@ -35,7 +35,7 @@ export async function seed() {
   put([...Array(120).keys()].map((i) => ({ handler: "pay", biz_key: `order-${i}` })));
   put([{ handler: "slow", biz_key: "long one" }]);
   run(["schedule", "add", "nightly", "0 2 * * *", "report", "--time-zone", "Europe/Berlin"]);
-  const slow = worker("--handler", `slow=${program("slow", `touch ${path("began")}; while [ ! -e ${path("go")} ]; do sleep 0.1; done`)}`, "--name", "slow-worker");
+  const slow = worker("--handler", `slow=${program("slow", `touch ${path("began")}; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done`)}`, "--name", "slow-worker");
   await until("the slow task begins", () => existsSync(path("began")));
   await until("its worker is known", () => json("workers").some((row) => row.name.includes("slow-worker")));
   return { slow };

@@ -12,7 +12,7 @@ import subprocess
 import console
 import pool
 from console import Console, add_user, check
-from pool import run, shown, until
+from pool import listed, run, shown, until
 
 SECRET = "the secret parameters"
 
@@ -181,7 +181,8 @@ def test_csrf(page):
 def test_actions(page):
     """As olga, who sees parameters."""
     hello = {"handler": "hello"}
-    check("dry", page.act("skip", selection=hello, dry_run=True) == {"count": 5, "dry_run": True})
+    dry = page.act("skip", selection=hello, dry_run=True)
+    check("dry", dry["count"] == 5 and set(dry) == {"count", "dry_run", "until"}, str(dry))
     check("not as expected", page.act("skip", 409, selection=hello, expect=4)["count"] == 5)
     first = page.get("pools/pool/tasks?handler=hello")["tasks"][0]["id"]
     check("one", page.act("skip", id=first, why="paid by hand")["count"] == 1)
@@ -220,6 +221,29 @@ def test_actions(page):
     check("page by page", first["acts"] + rest["acts"] == acts and rest["next"] is None, str(first["next"]))
     check("of one kind", [one["changed"] for one in page.get("pools/pool/audit?what=skipped")["acts"]] == [4, 1])
     page.get("pools/pool/audit?after=x", 400)
+
+
+def test_counted_only(page):
+    """As many left the group as came to it since the dry run: only what was counted is acted upon."""
+    swap = {"handler": "swap"}
+    for _ in range(3):
+        run("enqueue", "swap", "x")
+    dry = page.act("skip", selection=swap, dry_run=True)
+    check("three are counted", dry["count"] == 3, str(dry))
+    run("skip", "--handler", "swap")
+    for _ in range(3):
+        run("enqueue", "swap", "y")
+    seen = {"selection": swap, "expect": 3, "until": dry["until"]}
+    check("none of them is left", page.act("skip", 409, **seen)["count"] == 0)
+    check("nor without a count", page.act("skip", **seen | {"expect": 0})["count"] == page.act("skip", selection=swap, until=dry["until"])["count"] == 0)
+    check("those that came are as they were", [one["state"] for one in listed("--handler", "swap")] == ["pending"] * 3)
+    check("a bound of one's own holds", page.act("skip", selection=swap | {"until": dry["until"]}, dry_run=True)["count"] == 0)
+    again = page.act("skip", selection=swap, dry_run=True)
+    run("enqueue", "swap", "z")
+    check("what came later stays", page.act("skip", selection=swap, expect=3, until=again["until"])["count"] == 3)
+    check("it is there", len(listed("--handler", "swap", "--pool", "pending")) == 1)
+    page.act("release", 400, selection=swap, until=again["until"])  # workers change what they hold all the time
+    page.act("skip", selection=swap)
 
 
 def test_approvals(page):
@@ -285,6 +309,16 @@ def test_held(page):
     worker.terminate()  # it would hear of it within ten seconds
     check("it has ended", worker.wait(pool.LIMIT_S) == 0)
     worker.communicate()
+
+
+def test_shared(page):
+    """What others asked for a moment ago is not asked for again; but whoever changed something sees it at once."""
+    def aged():
+        return [page.ask("GET", "/api/v1/pools/pool/schedules")[1].get("Age") for _ in range(2)][1]
+    check("one answer for two", pool.until(aged))
+    for paused in (True, False, True, False):
+        page.act("pause" if paused else "resume", schedule="nightly")
+        check("the change is seen", page.get("pools/pool/schedules")["schedules"][0]["paused"] == paused)
 
 
 def test_params_right(page):
@@ -433,7 +467,7 @@ def test():
     test_roles(page)
     test_approvals(page)
     page.sign_in("olga")
-    for one in (test_csrf, test_actions, test_held, test_bad, test_fuzz):
+    for one in (test_csrf, test_actions, test_counted_only, test_held, test_shared, test_bad, test_fuzz):
         one(page)
     page.sign_in("otto")
     test_params_right(page)

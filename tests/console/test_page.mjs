@@ -116,6 +116,23 @@ async function approvals(browser, url, page) {
   await other.context().close();
 }
 
+/** As many leave a group as come to it while the dialog is open: nothing is done, and what is there now is counted. */
+async function swapped(page) {
+  const enqueue = () => [1, 2].forEach(() => run(["enqueue", "swap", "x"]));
+  enqueue();
+  await goTo(page, "pool/tasks?handler=swap");
+  await page.click(".actions button:has-text('Skip')");
+  await page.waitForSelector("dialog[open] button.main:not([disabled])");
+  run(["skip", "--handler", "swap"]);
+  enqueue();
+  await page.fill("#why", "not these");
+  await page.click("dialog button.main");
+  await page.waitForSelector("dialog .problem:has-text('another number')");
+  check("those that came are as they were", of("swap").filter((task) => task.state === "pending").length === 2);
+  check("and are counted anew", (await confirm(page, "these")).includes("2"));
+  check("then they are skipped", of("swap").every((task) => task.state === "skipped"));
+}
+
 async function actions(page) {
   const why = "the mailboxes <b>are</b> larger now";
   await goTo(page, "pool/failures?handler=mail");
@@ -130,6 +147,7 @@ async function actions(page) {
   await page.click(".actions button:has-text('Skip')");
   check("marked ones are counted", (await confirm(page, "two of them are gone")).includes("2"));
   check("marked ones are skipped", of("mail").filter((task) => task.state === "skipped").length === 2);
+  await swapped(page);
   await goTo(page, "pool/handlers");
   await page.click("tr:has-text('pay') button:has-text('Pause')");
   await confirm(page, "the bank is closed");

@@ -155,9 +155,14 @@ static int turns_of(const struct tried *tried) {
     return points_options.turns * (fewer && operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 : 1);
 }
 
+/* In four turns the four servers see all ways: their names' last letters differ. */
+static int server_number(void) {
+    return pool.entry[strlen(pool.entry) - 1];
+}
+
 static bool is_tried(const struct tried *tried, enum way way, bool calls, int turn) {
     if ((way != WAY_ALLOCATION) != calls || !points_options.ways[way]) return false;
-    turn += letters(tried->operation->name) + letters(tried->plan) + letters(pool.entry) + (int)way;
+    turn += letters(tried->operation->name) + letters(tried->plan) + server_number() + (int)way;
     return turn % turns_of(tried) == 0;
 }
 

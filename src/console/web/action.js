@@ -41,19 +41,19 @@ function open(action) {
     h("label", { for: "why" }, t("why")), why, h("p.hint", {}, t("why_hint")), problem,
     h("div.buttons", {}, h("button.quiet", { type: "button", onclick: () => dialog.close() }, t("cancel")), go)));
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "action-title" }, form));
-  /** @type {number | null} */
-  let expect = null;
+  /** @type {{expect?: number, until?: number}} what was counted, and until when it had changed */
+  let seen = {};
 
-  /** @param {number} found */
-  function counted(found) {
-    expect = found;
+  /** @param {{count: number, until?: number}} answer */
+  function counted({ count: found, until }) {
+    seen = { expect: found, until };
     count.textContent = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
     go.disabled = found === 0 && !action.any;
   }
   function recount() {
     go.disabled = true;
     count.textContent = t("counting");
-    act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then((answer) => counted(answer.count), (error) => {
+    act(action.pool, action.name, { ...action.body, ...action.dry, why: "", dry_run: true }).then(counted, (error) => {
       count.textContent = "";
       refused(error);
     });
@@ -62,8 +62,8 @@ function open(action) {
   function refused(error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
     if (error instanceof ApiError && error.status === 409 && typeof error.body?.count === "number") {
+      recount();
       problem.textContent = t("count_changed");
-      counted(error.body.count);
     }
   }
   /** @param {SubmitEvent} event */
@@ -74,7 +74,7 @@ function open(action) {
     try {
       const said = action.read ? action.read(form) : {};
       const { count: changed, requested } = await act(action.pool, action.name,
-        { ...action.body, ...said, why: /** @type {HTMLTextAreaElement} */ (why).value, dry_run: false, expect });
+        { ...action.body, ...said, why: /** @type {HTMLTextAreaElement} */ (why).value, dry_run: false, ...seen });
       dialog.close();
       if (requested) note(t("requested", { action: action.title }));
       else note(t(changed === 1 ? "changed_one" : "changed", { n: number(changed), action: action.title }));

@@ -33,7 +33,7 @@ export function activityCharts(activity, place) {
     points.length === 0 ? h("p.empty", {}, t("no_activity")) : h("div.charts", {},
       chart({ title: t("settled_per", { time: duration(step_ms) }), points, text: count, series: [
         { label: t("done"), tone: "a", value: of("done"), fill: true },
-        ...(place.query.handler ? [] : [{ label: t("put_in"), tone: /** @type {const} */ ("b"), value: of("put") }]),
+        ...(place.query.handler ? [] : [{ label: t("put_in"), tone: /** @type {const} */ ("b"), value: of("enqueued") }]),
         { label: t("failures"), tone: "warn", value: of("failed") },
         { label: t("gave_up"), tone: "bad", value: of("gave_up") }] }),
       chart({ title: t("waited"), points, text: ms, series: [

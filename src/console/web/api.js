@@ -49,7 +49,7 @@ function send(method, path, body) {
   return get(path, {}, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
-/** @param {string} pool @param {string} name @param {Record<string, unknown>} body @returns {Promise<{count: number, requested?: boolean}>} */
+/** @param {string} pool @param {string} name @param {Record<string, unknown>} body @returns {Promise<{count: number, until?: number, requested?: boolean}>} */
 export function act(pool, name, body) {
   return send("POST", `pools/${encodeURIComponent(pool)}/actions/${name}`, body);
 }

@@ -1,22 +1,22 @@
 /* How many tasks were put in, minute by minute, as the console saw it: no table has that, and to count it
  * anew would read history. Pure; kept in memory, a week of it. Read next: reader.h. */
-#ifndef CONSOLE_INTAKE_H
-#define CONSOLE_INTAKE_H
+#ifndef CONSOLE_ENQUEUED_H
+#define CONSOLE_ENQUEUED_H
 
 #include <stdint.h>
 
-enum { INTAKE_MINUTES = 7 * 24 * 60 };
+enum { ENQUEUED_MINUTES = 7 * 24 * 60 };
 
 /* Start from {0}. */
-struct intake {
-    int32_t minutes[INTAKE_MINUTES]; /* since 1970, each in its place; 0: none */
-    int32_t counts[INTAKE_MINUTES];
+struct enqueued {
+    int32_t minutes[ENQUEUED_MINUTES]; /* since 1970, each in its place; 0: none */
+    int32_t counts[ENQUEUED_MINUTES];
 };
 
 /* In the minute before now (milliseconds of the database's clock) so many were put in. Of a minute the first
  * count after its end is kept. */
-void intake_note(struct intake *intake, int64_t now, int64_t count);
+void enqueued_note(struct enqueued *enqueued, int64_t now, int64_t count);
 /* All of [since, until); -1: of none of it is anything known. */
-int64_t intake_sum(const struct intake *intake, int64_t since, int64_t until);
+int64_t enqueued_sum(const struct enqueued *enqueued, int64_t since, int64_t until);
 
 #endif
