@@ -24,7 +24,7 @@ static int execute(SQLHDBC dbc, const char *sql) {
     return done;
 }
 
-/* READ COMMITTED is what taskpool asks of a connection that is lent to it. */
+/* Other levels may be lent too; at READ COMMITTED every call works there (docs/borrowing.md). */
 static int connect_to_shop(SQLHENV *env, SQLHDBC *dbc) {
     SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, env);
     SQLSetEnvAttr(*env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0);
