@@ -164,6 +164,13 @@ async function actions(page) {
   await page.waitForSelector("dialog .count:has-text('0')");
   check("what changes nothing cannot be done", await page.isDisabled("dialog button.main"));
   await page.keyboard.press("Escape");
+  check("no calendar, no column", !(await page.textContent("thead")).includes("Calendar"));
+  run(["calendar", "import", "bank", "-", "--time-zone", "Europe/Berlin"], { input: "date,kind,cut_off,name\n2026-12-25,closed,,Christmas Day\n" });
+  run(["schedule", "add", "salaries", "0 9 15 * *", "pay", "--time-zone", "Europe/Berlin", "--calendar", "bank", "--closed", "before"]);
+  await page.reload();
+  await page.waitForSelector("thead:has-text('Calendar')");
+  check("a schedule's calendar", (await page.textContent("tr:has-text('salaries')")).includes("bank (before closed days)"));
+  run(["schedule", "remove", "salaries"]);
   await lostAnswer(page);
   const [{ id }] = of(HOSTILE.handler);
   await goTo(page, `pool/task/${id}`);

@@ -21,11 +21,13 @@ ENQUEUED_TEST(test_enqueued__the_first_count_after_a_minute_is_that_minutes) {
     enqueued_note(&enqueued, begin + MINUTE, 5);
     assert_int_equal(enqueued_sum(&enqueued, begin - MINUTE, begin), 7);
     assert_int_equal(enqueued_sum(&enqueued, begin, begin + MINUTE), 5);
+    assert_int_equal(enqueued_sum(&enqueued, begin, begin + 1), 5); /* the minute that has just begun */
     assert_int_equal(enqueued_sum(&enqueued, begin - MINUTE, begin + MINUTE), 12);
 }
 
 ENQUEUED_TEST(test_enqueued__what_was_not_seen_is_not_known) {
     assert_int_equal(enqueued_sum(&enqueued, 0, begin), -1);
+    assert_int_equal(enqueued_sum(&enqueued, 0, MINUTE), -1); /* an empty place is not the minute 0 */
     assert_int_equal(enqueued_sum(&enqueued, begin, begin), -1);
     enqueued_note(&enqueued, 1000, 3); /* a clock that is not set */
     enqueued_note(&enqueued, begin, 0);
