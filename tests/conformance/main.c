@@ -72,10 +72,19 @@ static size_t gather(struct CMUnitTest *tests, enum suite_runs runs, const char 
     return count;
 }
 
+static size_t count_all(void) {
+    size_t count = 0;
+    for (const struct suite_theme *theme = suite_themes; theme; theme = theme->next)
+        for (const struct suite_test *test = theme->tests; test; test = test->next)
+            count++;
+    return count;
+}
+
 /* Gives the number of tests that failed. */
 static int run(enum suite_runs runs, const char *plan) {
-    struct CMUnitTest tests[400];
+    struct CMUnitTest *tests = calloc(count_all() + 1, sizeof *tests);
     char group[80];
+    if (!tests) abort();
     size_t count = gather(tests, runs, plan);
     gathered += count;
     pool.plan = runs == EACH_PLAN ? plan : NULL;
@@ -83,6 +92,7 @@ static int run(enum suite_runs runs, const char *plan) {
     int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
     for (size_t i = 0; i < count; i++)
         free((char *)(uintptr_t)tests[i].name);
+    free(tests);
     return failed;
 }
 
