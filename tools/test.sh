@@ -27,10 +27,13 @@ chosen_steps() {
   step_if_built "release: chosen tests" run_tests release "${choice[@]}"
 }
 
-# What is read and what is built for the sanitizers.
+build_steps() {
+  chained builds "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
+  chained builds "tsan: build (clang, no warnings)" build_preset tsan clang
+}
+
+# What is read.
 static_steps() {
-  chained static "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
-  chained static "tsan: build (clang, no warnings)" build_preset tsan clang
   checks static
   chained static "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
   chained static "cppcheck" run_there tools/checks/cppcheck.sh
@@ -53,16 +56,18 @@ quick_steps() {
 }
 
 full_steps() {
+  beside builds build_steps
   beside static static_steps
   beside soak soak
   step_if_built "release: tests" run_tests release -LE '^(proof|asan|tsan)$'
+  await_chain builds
+  # The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.
+  built builds "debug: build (gcc, ASan, UBSan)"
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
+  built builds "tsan: build (clang, no warnings)"
+  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
   await_chain static
   await_chain soak
-  # The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.
-  built static "debug: build (gcc, ASan, UBSan)"
-  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
-  built static "tsan: build (clang, no warnings)"
-  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
 }
 
 refuse() {

@@ -26,6 +26,12 @@
     X(find_moved_locking, KEY, "")                                                                           \
     X(find_content_locking, KEY, "")                                                                         \
     X(find_keys_locking, KEY, "")                                                                            \
+    X(duplicate_find, KEY, "")                                                                               \
+    X(duplicate_find_locking, KEY, "")                                                                       \
+    X(duplicate_defer, KEY, "")                                                                              \
+    X(duplicate_done, KEY, "")                                                                               \
+    X(duplicate_done_locking, KEY, "")                                                                       \
+    X(history_edits, KEY, "")                                                                                \
     X(find_open, KEY, "")                                                                                    \
     X(claim_lanes, GROUPS, "a lane is a group")                                                              \
     X(claim_pick, FEW, "the first n of each lane")                                                           \
