@@ -229,7 +229,7 @@ HEARTBEAT_TEST(test_worker_row__a_pid_counts_only_where_it_was_given) {
     must(tpi_worker_heartbeat(pool.a, &elsewhere, NULL));
     size_t polls = faults_count("worker_died");
     tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold");
-    rig_await_seen(polls, 1);
+    if (spaces_have_names) rig_await_seen(polls, 1); /* else nothing is asked */
     await_state("running");
     rig_stop(worker);
     expect_number(said_to_have_died(here.id), spaces_have_names);
