@@ -37,8 +37,7 @@ static void is_done(struct work *work) {
     want_events_in_all(work, 0);
 }
 
-/* ---- Changing what has the key --------------------------------------------------------------------------
- */
+/* ---- Changing what has the key ------------------------------------------------------------------------- */
 
 static void fresh_for_another(struct work *work, tp_on_duplicate on_duplicate) {
     tp_new_task there = task_new("x");
