@@ -113,7 +113,7 @@ TP_API const char *tp_version(void);
 
 #define TP_ID_SIZE            37            /* a UUID as text, and its NUL */
 #define TP_HANDLER_MAX        64            /* bytes; letters, digits and . _ : - */
-#define TP_KEY_MAX            128           /* bytes of biz_key and dedup_key */
+#define TP_KEY_MAX            128           /* bytes of biz_key, dedup_key and order_key */
 #define TP_REASON_MAX         512           /* bytes; longer reasons are cut on a character boundary */
 #define TP_PARAMS_MAX         (1024 * 1024) /* bytes of params */
 #define TP_PREFIX_MAX         16            /* bytes of the table prefix */
@@ -244,7 +244,9 @@ typedef struct tp_task {
     int64_t modified_at; /* only from tp_list and tp_show */
     int64_t settled_at;  /* 0 in the pending pool; only from tp_list and tp_show */
     int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
-                          * what is settled due_at says so */
+                          * what is settled due_at says so. While it waits at its gate: when it wants to be due,
+                          * and due_at is TP_TIME_MAX */
+    const char *gate;    /* that it is behind, = and the key for an order_key; only from tp_list and tp_show */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -299,11 +301,14 @@ typedef struct tp_new_task {
     int64_t cut_off_lead_ms;      /* or so long before it, at once when that has passed */
     tp_on_duplicate on_duplicate; /* not KEEP: with dedup_key only */
     int32_t reserved;             /* 0 */
+    const char *order_key;        /* one task at a time for each key, in the order in which they were put in
+                                   * (committed), retries included: docs/gates.md */
+    const char *gate;             /* or behind this gate of tp_gate_set; then it is due at once */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     {                                                                                                        \
         sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
-            0, TP_DUPLICATE_KEEP, 0                                                                          \
+            0, TP_DUPLICATE_KEEP, 0, NULL, NULL                                                              \
     }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
@@ -439,7 +444,8 @@ TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_
 /* tp_complete for many, in few statements; the tasks may be of several claims of this process. answers (may
  * be NULL) gets what the single call would have answered for each. TP_LOST: at least one was lost, the others
  * are done; but inside an explicit transaction nothing is. Any other failure: ask again; no task is completed
- * (but on a borrowed connection in autocommit mode, where they go one by one). */
+ * (but on a borrowed connection in autocommit mode, where they go one by one; those behind gates, which go one
+ * by one after the others, may be). */
 TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                              tp_status *answers);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
@@ -996,6 +1002,38 @@ TP_API TP_CHECKED tp_status tp_business_day(tp_conn *conn, const char *calendar,
 /* The first cut-off after a time; after_ms 0: after now, by the database's clock. TP_MISUSE: as above. */
 TP_API TP_CHECKED tp_status tp_next_cut_off(tp_conn *conn, const char *calendar, int64_t after_ms,
                                             int64_t *cut_off_at);
+
+/* ---- Gates ------------------------------------------------------------------------------------------- */
+
+/* What a gate does when a task that it let through goes to the failed pool. */
+typedef enum tp_gate_failure {
+    TP_GATE_BLOCK = 0, /* its place is taken until it was retried and ended, skipped, or purged */
+    TP_GATE_PASS = 1   /* the next comes; a retry is the last behind the gate */
+} tp_gate_failure;
+enum { TP_GATE_WIDTH_MAX = 1000000 };
+
+/* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider one
+ * lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _ : -,
+ * at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as nobody
+ * says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
+TP_API TP_CHECKED tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width,
+                                        tp_gate_failure on_failure, const char *who);
+/* TP_NONE: no such gate. TP_MISUSE: tasks are behind it; the text says how many. */
+TP_API TP_CHECKED tp_status tp_gate_remove(tp_conn *conn, const char *name, const char *who);
+
+typedef struct tp_gate {
+    const char *name;
+    int64_t through; /* were let through and have not ended */
+    int64_t waiting;
+    int64_t changed_at;
+    const char *changed_by;
+    int32_t width;
+    tp_gate_failure on_failure;
+} tp_gate;
+typedef void (*tp_gate_fn)(const tp_gate *gate, void *arg);
+/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn. TP_NONE:
+ * there is none. */
+TP_API TP_CHECKED tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *arg);
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */
 

@@ -3,4 +3,4 @@ INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priorit
                          due_at, created_at, modified_at, settled_at)
 SELECT id, handler, biz_key, dedup_key, params, shard, priority, 'done', failures, max_failures,
        reason, :token, due_at, created_at, {now}, {now}
-FROM tp_pending WHERE {among_ids id} AND state <> 'handling' AND (owner IS NULL OR owner <> :token)
+FROM tp_pending WHERE {among_ids id} AND state <> 'handling' AND (owner IS NULL OR owner <> :token) AND gate IS NULL

@@ -1,5 +1,5 @@
 -- The same as operate_select, under a lock, past the tasks that other sessions lock.
-SELECT id, handler, owner, reason FROM tp_{pool}
+SELECT id, handler, owner, reason, gate, due_at FROM tp_{pool}
 WHERE id IN (:ids) AND state = :state AND handler = COALESCE(:handler, handler)
   AND COALESCE(reason, ' ') LIKE COALESCE(:part, '%') ESCAPE '!' AND {given_or_null dedup_key} AND {given_owner}
   AND modified_at >= :since AND modified_at <= :before

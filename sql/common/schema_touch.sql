@@ -14,3 +14,5 @@ UNION ALL SELECT 1 AS there FROM tp_activity WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_audit_head WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_request WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_request_row WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_gate WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_gate_task WHERE 1 = 0

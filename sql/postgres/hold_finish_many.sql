@@ -4,7 +4,7 @@
 WITH gone AS (
   DELETE FROM tp_pending
   WHERE {among_ids id}
-    AND state <> 'handling' AND owner IS DISTINCT FROM CAST(:token AS uuid)
+    AND state <> 'handling' AND owner IS DISTINCT FROM CAST(:token AS uuid) AND gate IS NULL
   RETURNING *
 ), put AS (
   INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,

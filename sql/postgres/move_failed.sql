@@ -2,7 +2,7 @@
 -- trigger of the application does not let go is not copied; one that a trigger does not let in is an error, so that it stays where it was.
 -- IS TRUE keeps the planner from the index of owner, by which each settle would read all tasks of the claim.
 WITH gone AS (
-  DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token} RETURNING *
+  DELETE FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token} AND gate IS NULL RETURNING *
 ), put AS (
   INSERT INTO tp_failed (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
                            due_at, created_at, modified_at, settled_at)

@@ -5,7 +5,7 @@
 WITH held AS (
   SELECT id FROM tp_pending
   WHERE {among_ids id}
-    AND state = 'handling' AND {not_by_index owner = :token}
+    AND state = 'handling' AND {not_by_index owner = :token} AND gate IS NULL
   ORDER BY id FOR UPDATE
 ), gone AS (
   DELETE FROM tp_pending WHERE id = ANY (ARRAY(SELECT id FROM held))

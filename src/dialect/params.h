@@ -99,6 +99,10 @@
     X(old_version, TEXT)                                                                                     \
     X(business_date, TEXT)                                                                                   \
     X(kind, TEXT)                                                                                            \
+    X(gate, TEXT)                                                                                            \
+    X(on_failure, TEXT)                                                                                      \
+    X(width, NUMBER)                                                                                         \
+    X(place, NUMBER)                                                                                         \
     X(rule_at, NUMBER)                                                                                       \
     X(fire_at, NUMBER)                                                                                       \
     X(dealt_at, NUMBER)                                                                                      \

@@ -56,7 +56,7 @@
     X(task_params, 0)                                                                                        \
     X(move_finished, 0)                                                                                      \
     X(move_failed, 0)                                                                                        \
-    X(move_delete, TPI_CAP_MOVE_IN_TWO)                                                                      \
+    X(move_delete, 0)                                                                                        \
     X(settle_retry, 0)                                                                                       \
     X(settle_release, 0)                                                                                     \
     X(settle_extend, 0)                                                                                      \
@@ -126,6 +126,29 @@
     X(calendar_day_remove, 0)                                                                                \
     X(calendar_list, 0)                                                                                      \
     X(calendar_find, 0)                                                                                      \
+    X(enqueue_gated, 0)                                                                                      \
+    X(move_finished_gated, 0)                                                                                \
+    X(move_failed_gated, 0)                                                                                  \
+    X(gate_lock, 0)                                                                                          \
+    X(gate_read, 0)                                                                                          \
+    X(gate_add, 0)                                                                                           \
+    X(gate_change, 0)                                                                                        \
+    X(gate_remove, 0)                                                                                        \
+    X(gate_count, 0)                                                                                         \
+    X(gate_count_locking, TPI_CAP_LOCKING_READ)                                                              \
+    X(gate_next, 0)                                                                                          \
+    X(gate_next_locking, TPI_CAP_LOCKING_READ)                                                               \
+    X(gate_open, 0)                                                                                          \
+    X(gate_pass, 0)                                                                                          \
+    X(gate_join, 0)                                                                                          \
+    X(gate_leave, 0)                                                                                         \
+    X(gate_has, 0)                                                                                           \
+    X(gate_of, 0)                                                                                            \
+    X(gate_of_each, 0)                                                                                       \
+    X(gate_gone, 0)                                                                                          \
+    X(gate_lacking, 0)                                                                                       \
+    X(gate_list, 0)                                                                                          \
+    X(gate_find, 0)                                                                                          \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \

@@ -38,7 +38,8 @@ void tpi_batch_drop_last(tp_batch *batch) {
 /* All the task's texts into one block that just fits. */
 static bool own_texts(tp_batch *batch, tp_task *task) {
     const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key,
-                            &task->params, &task->reason,  &task->state,   &task->owner};
+                            &task->params, &task->reason,  &task->state,   &task->owner,
+                            &task->gate};
     size_t count = sizeof texts / sizeof texts[0], need = 0;
     for (size_t i = 0; i < count; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
@@ -101,6 +102,7 @@ static const struct tpi_column list_columns[] = {
     TPI_COLUMN(UUID, struct tpi_slot, task.owner),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.modified_at),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.settled_at),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.gate),
     TPI_COLUMN_END,
 };
 static const struct tpi_column show_columns[] = {
@@ -118,7 +120,7 @@ struct tpi_slot *tpi_batch_add(tp_batch *batch) {
         batch->capacity = capacity;
     }
     struct tpi_slot *slot = &batch->slots[batch->count++];
-    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = ""}, .batch = batch};
+    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = "", .gate = ""}, .batch = batch};
     return slot;
 }
 

@@ -216,6 +216,10 @@ void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task) {
     conn->enqueued_priority = task->priority;
 }
 
+void tpi_conn_let_through(tp_conn *conn) {
+    memcpy(conn->enqueued, any_handler, sizeof any_handler);
+}
+
 /* Any that reaches the server. */
 static tp_status run_a_statement(tp_conn *conn) {
     struct tpi_args args = {0};
@@ -346,6 +350,6 @@ tp_status tpi_scope_end(tp_conn *conn, struct tpi_scope *scope, tp_status status
         return status;
     }
     ask_before_commit(conn);
-    tp_status committed = tpi_link_commit(link);
+    tp_status committed = note_commit(conn, tpi_link_commit(link));
     return committed == TP_OK ? status : committed;
 }

@@ -104,6 +104,9 @@ TP_CHECKED tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out);
  * explicit transaction. The end of a borrowed connection's transaction is not known; there it is a hint too
  * early. */
 void tpi_conn_enqueued(tp_conn *conn, const tp_new_task *task);
+/* A gate has let tasks through, of whatever handler: wakes all workers in this process when the transaction
+ * that is open is committed by the library. */
+void tpi_conn_let_through(tp_conn *conn);
 
 /* To be called before tpi_conn_in_transaction: on a borrowed connection whose driver gives an old answer
  * until a statement has run, runs one. After a failure nothing may be done. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/fsm.h"
 #include "ops/four_eyes.h"
+#include "ops/gate.h"
 #include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/new_task.h"
@@ -21,6 +22,7 @@ struct open_task {
     char id[TPI_UUID_SIZE], handler[TP_HANDLER_MAX + 1];
     enum tpi_state state;
     int64_t failures, due_at, modified_at;
+    char gate[TPI_GATE_SIZE];
 };
 
 /* ---- What an earlier try did --------------------------------------------------------------------------- */
@@ -92,6 +94,7 @@ static tp_status find(struct tpi_store *store, const tp_new_task *task, struct o
         TPI_COLUMN(NUMBER, struct open_task, failures),
         TPI_COLUMN(NUMBER, struct open_task, due_at),
         TPI_COLUMN(NUMBER, struct open_task, modified_at),
+        TPI_COLUMN(CHARS, struct open_task, gate),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -155,7 +158,8 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     tp_status status = tpi_ask_now(conn, &at);
     if (status != TP_OK) return status;
     int64_t due_at = task->due_at ? task->due_at : at + task->delay_ms;
-    if (!replaces && due_at < there->due_at) due_at = there->due_at;
+    bool waits = there->gate[0] && there->due_at == TPI_GATE_WAITS; /* the gate says when it is due */
+    if (waits || (!replaces && due_at < there->due_at)) due_at = there->due_at;
     if (at <= there->modified_at) at = there->modified_at + 1;
     tpi_args_text(&args, TPI_P_id, there->id);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(there->state));

@@ -12,6 +12,7 @@
 #include "ops/batch.h"
 #include "ops/edit_words.h"
 #include "ops/four_eyes.h"
+#include "ops/gate.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
@@ -181,7 +182,9 @@ static tp_status write_retry(struct tpi_edit *edit) {
     tpi_args_number(&args, TPI_P_at, edit->at);
     if (change.pool == edit->pool) return change_one(edit, TPI_S_operate_reset, &args);
     tp_status status = change_one(edit, TPI_S_operate_retry_failed, &args);
-    return status == TP_OK ? change_one(edit, TPI_S_operate_delete_failed, &args) : status;
+    if (status == TP_OK) status = change_one(edit, TPI_S_operate_delete_failed, &args);
+    struct tpi_gated gated = {edit->id, edit->old->gate};
+    return status == TP_OK && *edit->old->gate ? tpi_gates_return(edit->conn, &gated, 1) : status;
 }
 
 static tp_status write_event(struct tpi_edit *edit, const char *word, const char *reason,
@@ -288,6 +291,10 @@ static bool allows(const struct tpi_edit *edit, enum tpi_state state, enum tpi_e
     return tpi_fsm_decide(edit->pool, state, event, &facts).verdict == TP_OK;
 }
 
+static bool waits_at_gate(const tp_task *task) {
+    return *task->gate && task->due_at == TPI_GATE_WAITS && strcmp(task->pool, "pending") == 0;
+}
+
 static tp_status check_state(const struct tpi_edit *edit) {
     enum tpi_state state = TPI_STATE_COUNT;
     if (!tpi_state_parse(edit->old->state, &state) || !allows(edit, state, TPI_EVENT_EDIT))
@@ -299,6 +306,9 @@ static tp_status check_state(const struct tpi_edit *edit) {
                          "the task has not failed and needs no retry; give due_at to move its time");
     if (edit->pool == TPI_POOL_FAILED && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
         return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
+    if (waits_at_gate(edit->old) && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
+        return tpi_error(TP_MISUSE, "the task waits at gate %s, which says when it is due; leave due_at out",
+                         edit->old->gate);
     return TP_OK;
 }
 

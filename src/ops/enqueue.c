@@ -10,9 +10,12 @@
 #include "base/error.h"
 #include "ops/cut_off.h"
 #include "ops/duplicate.h"
+#include "ops/gate.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
+
+const char tpi_enqueue_gated_text[] = "putting a task behind a gate takes several statements";
 
 /* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
@@ -133,7 +136,9 @@ static tp_status insert(struct tpi_store *store, tp_new_task *task, struct tpi_a
     bool first = (store->caps & TPI_CAP_QUIET_EXISTS) || store->by_locks;
     for (int i = 0; i < TRIES; i++) {
         tp_status status = first ? TP_NONE : find_key(store, task);
-        if (status == TP_NONE) status = tpi_store_change_one(store, TPI_S_enqueue, args);
+        if (status == TP_NONE)
+            status = tpi_store_change_one(
+                store, tpi_new_task_gated(task) ? TPI_S_enqueue_gated : TPI_S_enqueue, args);
         if (store->by_locks) status = tpi_refused_or_there(store, status, find_task, task);
         if (status == TP_NONE && again) status = tpi_new_task_find(store, task);
         if (status == TP_NONE) status = find_key(store, task);
@@ -170,8 +175,11 @@ static tp_status find_earlier(tp_conn *conn, tp_new_task *task) {
 tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_store *store = &conn->store;
     struct tpi_args args;
+    char gate[TPI_GATE_SIZE];
     bool moved = false;
     tpi_new_task_args(task, &args);
+    tpi_gate_name(task, gate);
+    tpi_args_text(&args, TPI_P_gate, gate);
     tp_status status = again ? find_earlier(conn, task) : TP_NONE;
     if (status != TP_NONE) return status;
     status = put(conn, task, &args, again);
@@ -193,6 +201,20 @@ tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again) {
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
+tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count) {
+    struct tpi_gated *gated = calloc(count, sizeof *gated);
+    char(*names)[TPI_GATE_SIZE] = calloc(count, sizeof *names);
+    tp_status status = gated && names ? TP_OK : tpi_link_no_memory(&conn->store.link);
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        tpi_gate_name(tasks[i], names[i]);
+        gated[i] = (struct tpi_gated){tasks[i]->id, names[i]};
+    }
+    if (status == TP_OK) status = tpi_gates_enter(conn, gated, count);
+    free(names);
+    free(gated);
+    return status;
+}
+
 tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool changes) {
     bool searches = again || changes || (keyed && !(conn->store.caps & TPI_CAP_QUIET_EXISTS));
     bool asks = searches && !conn->store.by_locks;
@@ -210,10 +232,13 @@ tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool cha
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
     bool keyed = tpi_new_task_has_key(task);
+    bool gated = tpi_new_task_gated(task);
     tp_status status = tpi_enqueue_may_search(conn, again, keyed, tpi_new_task_changes(task));
+    if (status == TP_OK && gated) status = tpi_conn_needs_transaction(conn, tpi_enqueue_gated_text);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin_put(conn, &scope, keyed && !again);
     if (status == TP_OK) status = tpi_enqueue_insert(conn, task, again);
+    if (status == TP_OK && gated && !task->existing_id[0]) status = tpi_enqueue_enter(conn, &task, 1);
     status = tpi_scope_end(conn, &scope, status);
     if (scope.undone) tpi_new_task_unidentify(task);
     return status;
@@ -226,7 +251,8 @@ static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     bool alone = tpi_conn_is_alone(conn);
     status = insert_in_scope(conn, task, tpi_new_task_identify(task));
-    for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && tpi_new_task_has_key(task); i++)
+    bool rivals = tpi_new_task_has_key(task) || tpi_new_task_gated(task);
+    for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && rivals; i++)
         status = insert_in_scope(conn, task, true);
     status = tpi_refused_judge(&conn->store, status, "pending", find_task, task);
     if (status == TP_OK) tpi_conn_enqueued(conn, task);

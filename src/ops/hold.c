@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/shard.h"
 #include "ops/claim.h"
+#include "ops/gate.h"
 
 /* By its address a task, and any copy of it, is known to be of plan hold. */
 static const char held_pool[] = "pending";
@@ -152,10 +153,12 @@ tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
 
 /* Tasks of one claim, at most TPI_LIST_MAX. What was marked, by a settle of the original or of a copy, has
  * the token in its row, and is not completed over that. */
-static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count) {
+static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count, struct tpi_texts *texts,
+                             const char **gates) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};
     int64_t rows = 0;
+    size_t gated = 0, plain = 0;
     for (size_t i = 0; i < count; i++) {
         if (!tpi_hold_locked(conn, tasks[i])) return half_lost(conn);
         ids[i] = tasks[i]->id;
@@ -163,26 +166,36 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     tpi_args_list(&args, ids, count);
     tpi_args_text(&args, TPI_P_token, tasks[0]->owner);
     tp_status status = tpi_store_change(&conn->store, TPI_S_hold_finish_many, &args, &rows);
-    if (status == TP_OK && rows == (int64_t)count && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
+    if (status == TP_OK && rows != (int64_t)count) status = tpi_gate_of_each(conn, ids, count, texts, gates, &gated);
+    if (status != TP_OK) return status;
+    if (rows + (int64_t)gated != (int64_t)count) return half_lost(conn);
+    for (size_t i = 0; i < count; i++)
+        if (!gates[i]) ids[plain++] = tasks[i]->id;
+    tpi_args_list(&args, ids, plain);
+    if (plain && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
         status = tpi_store_change(&conn->store, TPI_S_hold_delete_many, &args, &rows);
     if (status != TP_OK) return status;
-    if (rows != (int64_t)count) return half_lost(conn);
+    if (rows != (int64_t)plain) return half_lost(conn);
     for (size_t i = 0; i < count; i++)
-        complete(conn, tasks[i]);
+        if (!gates[i]) complete(conn, tasks[i]);
     return TP_OK;
 }
 
-tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count) {
+tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count, struct tpi_texts *texts,
+                               const char **gates) {
     tp_status status = TP_OK;
     for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
         for (some = 1; at + some < count && some < TPI_LIST_MAX; some++)
             if (strcmp(tasks[at]->owner, tasks[at + some]->owner) != 0) break;
         if (some > 1) {
-            status = finish_some(conn, tasks + at, some);
-        } else { /* by itself it needs no list */
-            status = tpi_hold_finish(conn, tasks[at]);
-            if (status == TP_NONE) status = half_lost(conn);
+            status = finish_some(conn, tasks + at, some, texts, gates + at);
+            continue;
         }
+        status = tpi_hold_finish(conn, tasks[at]); /* by itself it needs no list */
+        if (status != TP_NONE) continue;
+        size_t gated = 0;
+        status = tpi_gate_of_each(conn, &tasks[at]->id, 1, texts, &gates[at], &gated);
+        if (status == TP_OK && !gated) status = half_lost(conn);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/fsm.h"
+#include "ops/gate.h"
 #include "ops/sharding.h"
 #include "store/record.h"
 
@@ -56,6 +57,10 @@ bool tpi_new_task_has_key(const tp_new_task *task) {
 
 bool tpi_new_task_changes(const tp_new_task *task) {
     return task->on_duplicate != TP_DUPLICATE_KEEP;
+}
+
+bool tpi_new_task_gated(const tp_new_task *task) {
+    return (task->order_key && *task->order_key) || (task->gate && *task->gate);
 }
 
 bool tpi_new_task_at_cut_off(const tp_new_task *task) {
@@ -117,6 +122,7 @@ static uint64_t content_of(const tp_new_task *task) {
     if (tpi_new_task_at_cut_off(task))
         hash = hash_number(hash_text(hash, task->cut_off_calendar), task->cut_off_lead_ms);
     if (tpi_new_task_changes(task)) hash = hash_number(hash, task->on_duplicate);
+    if (tpi_new_task_gated(task)) hash = hash_text(hash_text(hash, task->order_key), task->gate);
     return hash ? hash : 1;
 }
 
@@ -141,6 +147,7 @@ tp_status tpi_new_task_check(const tp_new_task *task) {
     if (status == TP_OK) status = tpi_check_params(task->params);
     if (status == TP_OK) status = check_numbers(task);
     if (status == TP_OK) status = tpi_sharding_check(task);
+    if (status == TP_OK) status = tpi_gate_check(task);
     return status == TP_OK ? check_id(task) : status;
 }
 
@@ -179,7 +186,7 @@ void tpi_new_task_args(const tp_new_task *task, struct tpi_args *args) {
 
 /* A row of find_content. */
 struct stored {
-    const char *handler, *biz_key, *dedup_key, *params, *state;
+    const char *handler, *biz_key, *dedup_key, *params, *state, *gate;
     int64_t shard, priority, max_failures, due_at, created_at, modified_at;
 };
 
@@ -189,7 +196,8 @@ static const struct tpi_column columns[] = {
     TPI_COLUMN(TEXT, struct stored, state),         TPI_COLUMN(NUMBER, struct stored, shard),
     TPI_COLUMN(NUMBER, struct stored, priority),    TPI_COLUMN(NUMBER, struct stored, max_failures),
     TPI_COLUMN(NUMBER, struct stored, due_at),      TPI_COLUMN(NUMBER, struct stored, created_at),
-    TPI_COLUMN(NUMBER, struct stored, modified_at), TPI_COLUMN_END,
+    TPI_COLUMN(NUMBER, struct stored, modified_at), TPI_COLUMN(TEXT, struct stored, gate),
+    TPI_COLUMN_END,
 };
 
 /* A database's clock may be read more than once, in one statement or in a few. */
@@ -205,13 +213,22 @@ static bool same_shard(const struct stored *stored, const tp_new_task *task) {
     return chosen_anew || stored->shard == tpi_sharding_shard(task);
 }
 
+/* What a library that knows no gates has settled lost the name of its gate. */
+static bool same_gate(const struct stored *stored, const tp_new_task *task) {
+    char gate[TPI_GATE_SIZE];
+    bool open = same_text(stored->state, tpi_state_name(TPI_STATE_PENDING)) ||
+                same_text(stored->state, tpi_state_name(TPI_STATE_HANDLING));
+    tpi_gate_name(task, gate);
+    return same_text(stored->gate, gate) || (!open && !*stored->gate);
+}
+
 /* Claims and settles write due_at anew, and modified_at with it. A task that was due at once may have been
- * claimed and released in the millisecond in which it was created. */
+ * claimed and released in the millisecond in which it was created. Gates write it, too. */
 static bool same_time(const struct stored *stored, const tp_new_task *task) {
     int64_t due = stored->due_at, created = stored->created_at;
     bool at_once = task->due_at ? task->due_at <= created : task->delay_ms == 0;
     bool untouched = same_text(stored->state, tpi_state_name(TPI_STATE_PENDING)) &&
-                     stored->modified_at == created && !at_once;
+                     stored->modified_at == created && !at_once && !*stored->gate;
     if (!untouched || due == task->due_at || tpi_new_task_at_cut_off(task)) return true;
     int64_t late = due - created - task->delay_ms;
     return !task->due_at && late < CLOCK_READINGS_MS && -late < CLOCK_READINGS_MS;
@@ -226,6 +243,7 @@ static const char *difference(const struct stored *stored, const tp_new_task *ta
     if (!same_shard(stored, task)) return "shard";
     if (stored->priority != task->priority) return "priority";
     if (stored->max_failures != task->max_failures) return "max_failures";
+    if (!same_gate(stored, task)) return "order_key or gate";
     return same_time(stored, task) ? NULL : "due time";
 }
 

@@ -25,6 +25,8 @@ void tpi_new_task_unidentify(tp_new_task *task);
 /* Is it due at a cut-off? Then due_at is filled in while the call works (cut_off.h), and is none of its
  * content. */
 bool tpi_new_task_at_cut_off(const tp_new_task *task);
+/* Is it to be behind a gate? */
+bool tpi_new_task_gated(const tp_new_task *task);
 bool tpi_new_task_has_key(const tp_new_task *task);
 /* Does it change another task that has its key? */
 bool tpi_new_task_changes(const tp_new_task *task);

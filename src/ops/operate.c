@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/gate.h"
 #include "ops/request.h"
 #include "store/record.h"
 
@@ -34,7 +35,8 @@ static const struct {
 };
 
 struct row {
-    const char *id, *handler, *owner, *reason;
+    const char *id, *handler, *owner, *reason, *gate;
+    int64_t due_at;
 };
 
 /* Tasks in hand. */
@@ -60,6 +62,8 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
         TPI_COLUMN(TEXT, struct row, handler),
         TPI_COLUMN(UUID, struct row, owner),
         TPI_COLUMN(TEXT, struct row, reason),
+        TPI_COLUMN(TEXT, struct row, gate),
+        TPI_COLUMN(NUMBER, struct row, due_at),
         TPI_COLUMN_END,
     };
     struct tpi_stmt *stmt = NULL;
@@ -136,6 +140,25 @@ static tp_status write_change(struct tpi_operation *op, const struct step *step,
     return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
 }
 
+/* Of tasks behind gates: those that ended make room, unless they waited, and those that came back are behind
+ * their gate again. */
+static tp_status write_gates(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+    struct tpi_gated gated[TPI_CHUNK];
+    size_t count = 0;
+    bool ends = step->change.pool == TPI_POOL_FINISHED, pending = step->pool == TPI_POOL_PENDING;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < chunk->count && step->change.pool != step->pool && status == TP_OK; i++) {
+        const struct row *row = &chunk->rows[i];
+        bool waits = pending && row->due_at == TPI_GATE_WAITS;
+        if (!*row->gate) continue;
+        gated[count] = (struct tpi_gated){row->id, row->gate};
+        if (waits) status = tpi_gate_forget(op->conn, &gated[count]);
+        count += !waits;
+    }
+    if (status != TP_OK || !count) return status;
+    return ends ? tpi_gates_leave(op->conn, gated, count) : tpi_gates_return(op->conn, gated, count);
+}
+
 enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
 struct events {
     struct tpi_args args[EVENT_ROWS];
@@ -207,6 +230,7 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     if (status == TP_OK) status = drop_blocked(op, step, held);
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
+    if (status == TP_OK) status = write_gates(op, step, held);
     if (status == TP_OK) status = write_history(op, step, held);
     return status == TP_OK ? write_audit(op, step, held) : status;
 }

@@ -55,6 +55,8 @@ static tp_status find_row(tp_conn *conn, const tp_task *task, struct tpi_row_sta
     static const struct tpi_column columns[] = {
         TPI_COLUMN(POOL, struct tpi_row_state, pool),
         TPI_COLUMN(STATE, struct tpi_row_state, state),
+        {TPI_READ_NOT, 0, 0},
+        TPI_COLUMN(CHARS, struct tpi_row_state, gate),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -85,7 +87,7 @@ static bool records(const struct tpi_change *change) {
 
 /* The row did not go. What was written of its move is to be undone. */
 static tp_status not_gone(const struct request *request) {
-    struct tpi_row_state row = {TPI_POOL_FINISHED, TPI_STATE_DONE};
+    struct tpi_row_state row = {.pool = TPI_POOL_FINISHED, .state = TPI_STATE_DONE};
     tp_status status = find_row(request->conn, request->task, &row);
     if (status == TP_OK && row.pool == TPI_POOL_PENDING)
         return tpi_refused_silently(&request->conn->store, "kept a row that was to be moved", "pending");
@@ -93,12 +95,13 @@ static tp_status not_gone(const struct request *request) {
     return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
 }
 
-/* All statements of a change, inside a transaction. half: between the two halves of a move the row went, to
- * another claim or with an earlier try of this settle; what was written must be undone. */
+/* All statements of a change, of which this is the first, inside a transaction. half: between the two halves of
+ * a move the row went, to another claim or with an earlier try of this settle; what was written must be undone.
+ */
 static tp_status write_parts(const struct request *request, const struct tpi_change *change,
-                             struct tpi_args *args, bool *half) {
+                             enum tpi_statement first, struct tpi_args *args, bool *half) {
     struct tpi_store *store = &request->conn->store;
-    tp_status status = tpi_store_change_one(store, statement_for(change), args);
+    tp_status status = tpi_store_change_one(store, first, args);
     if (status == TP_OK && moves(change)) {
         status = tpi_store_change_one(store, TPI_S_move_delete, args);
         if (status == TP_NONE) status = not_gone(request);
@@ -120,7 +123,45 @@ static tp_status write_borrowed(const struct request *request, const struct tpi_
     tp_status status = tpi_conn_needs_transaction(conn, "this settle takes several statements here");
     if (status == TP_OK && moves(change))
         status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, args);
-    return status == TP_OK ? write_parts(request, change, args, &half) : status;
+    return status == TP_OK ? write_parts(request, change, statement_for(change), args, &half) : status;
+}
+
+/* The end of a task that the claim holds behind a gate: locks its row, by an extension of the lease, moves it,
+ * then lets the next through. TP_NONE: the claim holds it no more. */
+static tp_status write_gated(struct request *request, const struct tpi_change *change, const char *gate) {
+    struct tpi_args args;
+    struct tpi_scope scope;
+    bool half = false;
+    tp_conn *conn = request->conn;
+    const struct tpi_gated task = {request->task->id, gate};
+    bool failed = change->pool == TPI_POOL_FAILED;
+    tp_status status = tpi_conn_needs_transaction(conn, "the end of a task behind a gate takes several statements");
+    if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
+    if (status != TP_OK) return status;
+    fill_args(request, change, &args);
+    status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, &args);
+    if (status == TP_OK)
+        status = write_parts(request, change, failed ? TPI_S_move_failed_gated : TPI_S_move_finished_gated, &args,
+                             &half);
+    if (status == TP_OK) status = tpi_gate_leave(conn, &task, failed);
+    status = tpi_scope_end(conn, &scope, status);
+    return half && status == TP_LOST ? TP_NONE : status;
+}
+
+/* The statement that moves a task passes over one behind a gate, so that it found no row. TP_NONE: it is behind
+ * none. */
+static tp_status try_gated(struct request *request, const struct tpi_change *change,
+                           const struct tpi_row_state *row) {
+    bool held = row->pool == TPI_POOL_PENDING && row->state == TPI_STATE_HANDLING;
+    return moves(change) && held && row->gate[0] ? write_gated(request, change, row->gate) : TP_NONE;
+}
+
+/* The same of one that is locked and not marked. */
+static tp_status finish_gated(struct request *request, const struct tpi_change *change) {
+    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_HANDLING};
+    tp_status status = tpi_gate_of(request->conn, request->task->id, row.gate);
+    if (status == TP_OK) status = tpi_hold_mark(request->conn, request->task);
+    return status == TP_OK ? try_gated(request, change, &row) : status;
 }
 
 /* TP_NONE: no row is held under this token. */
@@ -131,8 +172,10 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     tp_conn *conn = request->conn;
     bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || records(change));
     if (tpi_hold_is(request->task)) {
-        if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task))
-            return tpi_hold_finish(conn, request->task);
+        if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task)) {
+            tp_status finished = tpi_hold_finish(conn, request->task);
+            return finished == TP_NONE ? finish_gated(request, change) : finished;
+        }
         tp_status marked = tpi_hold_mark(conn, request->task);
         if (marked != TP_OK) return marked;
     }
@@ -140,7 +183,7 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     if (!several) return tpi_store_change_one(&conn->store, statement_for(change), &args);
     if (!conn->store.link.owned) return write_borrowed(request, change, &args);
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status == TP_OK) status = write_parts(request, change, &args, &half);
+    if (status == TP_OK) status = write_parts(request, change, statement_for(change), &args, &half);
     status = tpi_scope_end(conn, &scope, status);
     return half && status == TP_LOST ? TP_NONE : status;
 }
@@ -165,19 +208,23 @@ static tp_status failed_before(const struct request *request) {
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 
-/* The write found no row: was it an earlier try of this very settle that took it away? Then this one answers
- * the same. A task that the claim still holds was not lost: what was written was refused without a word. In
- * the caller's transaction there may be effects that the earlier try's transaction has too: they must not be
- * committed a second time. */
-static tp_status answer_again(const struct request *request, const struct tpi_facts *facts) {
+/* The write found no row. The task may be behind a gate. Or was it an earlier try of this very settle that took
+ * it away? Then this one answers the same. A task that the claim still holds was not lost: what was written was
+ * refused without a word. In the caller's transaction there may be effects that the earlier try's transaction
+ * has too: they must not be committed a second time. */
+static tp_status answer_again(struct request *request, const struct tpi_facts *facts) {
     tp_conn *conn = request->conn;
-    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
     tp_status status = find_row(conn, request->task, &row);
     if (status < TP_OK) return status;
     struct tpi_change change = {.verdict = TP_LOST};
     if (status == TP_OK) change = tpi_fsm_decide(row.pool, row.state, request->event, facts);
-    if (change.verdict >= TP_OK && change.written)
+    if (change.verdict >= TP_OK && change.written) {
+        status = try_gated(request, &change, &row);
+        if (status != TP_NONE) return status == TP_OK ? change.verdict : status;
+        if (moves(&change) && row.gate[0]) return tpi_settle_lost(conn, request->task); /* just now */
         return tpi_refused_silently(&conn->store, "wrote nothing of a settle", "'s tables");
+    }
     status = change.verdict >= TP_OK ? change.verdict : failed_before(request);
     if (status == TP_NONE) return tpi_settle_lost(conn, request->task);
     if (status < TP_OK || tpi_conn_is_alone(conn)) return status;
@@ -197,14 +244,14 @@ static bool met_a_copy(const struct request *request) {
  * that it meets is no other try's. */
 static tp_status find_move(struct tpi_store *store, void *arg) {
     const struct request *request = arg;
-    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE;
     tp_status status = find_row(request->conn, request->task, &row);
     if (status == TP_NONE) return tpi_hold_is(request->task) ? TP_NONE : TP_LOST;
     return status == TP_OK && row.pool == TPI_POOL_PENDING ? TP_NONE : status;
 }
 
-static tp_status settle_met_copy(const struct request *request, const struct tpi_facts *facts) {
+static tp_status settle_met_copy(struct request *request, const struct tpi_facts *facts) {
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tp_settled(request->conn, request->task);
     if (status != TP_NONE) return status < TP_OK ? status : answer_again(request, facts);
@@ -312,12 +359,17 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi
     struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_CLAIM};
     tpi_utf8_copy(task->reason, request.reason, sizeof request.reason);
     tp_status status = write_change(&request, change);
+    if (status == TP_NONE) {
+        struct tpi_row_state row = {.pool = TPI_POOL_FINISHED, .state = TPI_STATE_DONE};
+        status = find_row(conn, task, &row);
+        if (status == TP_OK) status = try_gated(&request, change, &row);
+    }
     status = tpi_refused_judge(&conn->store, status, "'s tables", find_move, &request);
     return status == TP_NONE ? not_gone(&request) : status;
 }
 
 static tp_status find_end(tp_conn *conn, const tp_task *task) {
-    struct tpi_row_state row = {TPI_POOL_PENDING, TPI_STATE_PENDING};
+    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
     bool last = false;
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_settle_check(task);

@@ -3,12 +3,13 @@
 #define TPI_OPS_SETTLE_H
 
 #include "core/fsm.h"
-#include "ops/conn.h"
+#include "ops/gate.h"
 
 /* What is known of a row that carries the claim's token. */
 struct tpi_row_state {
     enum tpi_pool pool;
     enum tpi_state state;
+    char gate[TPI_GATE_SIZE]; /* "": behind none */
 };
 
 /* The task was just claimed, by a lapse that is not followed by another try: to the pool that change says. */

@@ -1,0 +1,2 @@
+-- Removes a gate that nothing is behind.
+DELETE FROM tp_gate WHERE name = :name

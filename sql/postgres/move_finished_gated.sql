@@ -1,0 +1,6 @@
+-- Differs because a parameter has no type of its own in a SELECT list.
+INSERT INTO tp_finished (id, handler, biz_key, dedup_key, params, shard, priority, state, failures, max_failures, reason, owner,
+                         due_at, created_at, modified_at, settled_at, gate)
+SELECT id, handler, biz_key, dedup_key, params, shard, priority, CAST(:state AS varchar), failures, max_failures,
+       COALESCE(:reason, reason), owner, COALESCE(wanted_at, due_at), created_at, {now}, {now}, gate
+FROM tp_pending WHERE id = :id AND state = 'handling' AND {not_by_index owner = :token}
