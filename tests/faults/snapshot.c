@@ -58,6 +58,9 @@ void snapshot_read(struct snapshot *snapshot) {
             "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
             "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "
             "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "
+            "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step UNION ALL "
+            "SELECT 'gate', '', name, on_failure, width, 0 FROM tp_gate UNION ALL "
+            "SELECT 'gate_task', task_id, gate, '', passed, 0 FROM tp_gate_task UNION ALL "
             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
             "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
@@ -75,12 +78,14 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending", "finished",    "failed",   "history",     "fx",
-                                         "once",    "schedule",    "worker",   "pause",       "activity",
-                                         "request", "request_row", "calendar", "calendar_day"};
+    static const char *const tables[] = {"pending", "finished",    "failed",   "history",      "fx",
+                                         "once",    "schedule",    "worker",   "pause",        "activity",
+                                         "request", "request_row", "calendar", "calendar_day", "step",
+                                         "gate_task"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
+    sql_run(pool.eye, "DELETE FROM tp_gate WHERE name <> '='");
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%' OR name = 'four_eyes'");
     must(tp_commit(pool.eye));
     audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");

@@ -35,7 +35,10 @@ enum {
     REQUEST = 4096,
     REQUEST_ROW = 8192,
     CALENDAR = 16384,
-    CALENDAR_DAY = 32768
+    CALENDAR_DAY = 32768,
+    STEP = 65536,
+    GATE = 131072,
+    GATE_TASK = 262144
 };
 
 static const struct column {
@@ -63,6 +66,7 @@ static const struct column {
     {POOLS, "created_at", BIG, 0, NOT_NULL},
     {POOLS, "modified_at", BIG, 0, NOT_NULL},
     {PENDING, "wanted_at", BIG, 0, MAY_BE_NULL},
+    {POOLS, "gate", TEXT, 129, MAY_BE_NULL},
     {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
     {HISTORY, "id", UUID, 0, NOT_NULL},
     {HISTORY, "task_id", UUID, 0, MAY_BE_NULL},
@@ -212,6 +216,23 @@ static const struct column {
     {REQUEST_ROW, "row_key", TEXT, 128, NOT_NULL},
     {REQUEST_ROW, "state", TEXT, 8, MAY_BE_NULL},
     {REQUEST_ROW, "modified_at", BIG, 0, NOT_NULL},
+    {GATE, "name", TEXT, 129, NOT_NULL},
+    {GATE, "width", INTEGER, 0, NOT_NULL},
+    {GATE, "on_failure", TEXT, 8, NOT_NULL},
+    {GATE, "next_place", BIG, 0, NOT_NULL},
+    {GATE, "changed_by", TEXT, 128, MAY_BE_NULL},
+    {GATE, "created_at", BIG, 0, NOT_NULL},
+    {GATE, "modified_at", BIG, 0, NOT_NULL},
+    {GATE_TASK, "task_id", UUID, 0, NOT_NULL},
+    {GATE_TASK, "gate", TEXT, 129, NOT_NULL},
+    {GATE_TASK, "place", BIG, 0, NOT_NULL},
+    {GATE_TASK, "passed", SMALL, 0, NOT_NULL},
+    {STEP, "task_id", UUID, 0, NOT_NULL},
+    {STEP, "step", TEXT, 64, NOT_NULL},
+    {STEP, "task_created_at", BIG, 0, NOT_NULL},
+    {STEP, "owner", UUID, 0, NOT_NULL},
+    {STEP, "result", LONG, 0, MAY_BE_NULL},
+    {STEP, "created_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -256,6 +277,10 @@ static const struct index {
     {REQUEST, NULL, true, "id", NULL},
     {REQUEST, "tp_request_state", false, "state, created_at", NULL},
     {REQUEST_ROW, NULL, true, "request_id, pool, row_key", NULL},
+    {STEP, NULL, true, "task_id, step, task_created_at", NULL},
+    {GATE, NULL, true, "name", NULL},
+    {GATE_TASK, NULL, true, "task_id", NULL},
+    {GATE_TASK, "tp_gate_task_next", false, "passed, gate, place", NULL},
 };
 
 static const struct table {
@@ -268,7 +293,9 @@ static const struct table {
               {PAUSE, "pause"},       {ACTIVITY, "activity"},
               {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
               {REQUEST, "request"},   {REQUEST_ROW, "request_row"},
-              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
+              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"},
+              {STEP, "step"},         {GATE, "gate"},
+              {GATE_TASK, "gate_task"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

@@ -1,4 +1,4 @@
--- taskpool schema, version 8, for any database with standard SQL types. After version 7.
+-- taskpool schema, version 8, its first part, for any database with standard SQL types. After version 7.
 -- Drops nothing. For another prefix replace tp_ throughout.
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the
@@ -34,6 +34,3 @@ ALTER TABLE tp_failed ADD gate VARCHAR(129);
 
 -- How gates of order keys are made.
 INSERT INTO tp_gate (name, width, on_failure, next_place, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0);
-
--- Libraries that know version 2 only go on working.
-UPDATE tp_meta SET value = '8' WHERE name = 'schema_latest' AND value = '7';

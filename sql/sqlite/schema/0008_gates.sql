@@ -1,5 +1,5 @@
--- taskpool schema, version 8, for SQLite 3.38 and later.
--- sqlite3 FILE < 0008_gates.sql   or: taskpool schema install. After version 7.
+-- taskpool schema, version 8, its first part, for SQLite 3.38 and later.
+-- sqlite3 FILE < 0008_gates.sql   or: taskpool schema install. After version 7; 0008_steps.sql is to follow.
 -- Drops nothing; where it ran already, SQLite says that columns are there, and goes on. For another prefix replace tp_ throughout.
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the
@@ -35,6 +35,3 @@ ALTER TABLE tp_failed ADD COLUMN gate VARCHAR(129);
 
 -- How gates of order keys are made.
 INSERT INTO tp_gate (name, width, on_failure, next_place, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0) ON CONFLICT DO NOTHING;
-
--- Libraries that know version 2 only go on working.
-UPDATE tp_meta SET value = '8' WHERE name = 'schema_latest' AND value = '7';
