@@ -227,6 +227,8 @@ class new_task {
     milliseconds delay{0};
     std::optional<time_point> due_at;
     tp_on_duplicate on_duplicate = TP_DUPLICATE_KEEP;
+    std::optional<std::string> order_key;
+    std::optional<std::string> gate;
 
     // "" until it is enqueued.
     const char *id() const noexcept {
@@ -250,6 +252,8 @@ class new_task {
         raw_.delay_ms = delay.count();
         raw_.due_at = due_at ? due_at->time_since_epoch().count() : 0;
         raw_.on_duplicate = on_duplicate;
+        raw_.order_key = detail::text(order_key);
+        raw_.gate = detail::text(gate);
         return &raw_;
     }
 

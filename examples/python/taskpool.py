@@ -48,14 +48,16 @@ class tp_error(Struct):
 class tp_task(Struct):
     _fields_ = ([(name, c.c_char_p) for name in ("id", "handler", "biz_key", "dedup_key", "params", "reason", "state", "pool", "owner")] +
                 [(name, c.c_int32) for name in ("shard", "priority", "failures", "max_failures")] +
-                [(name, c.c_int64) for name in ("due_at", "created_at", "modified_at", "settled_at", "wanted_at")])
+                [(name, c.c_int64) for name in ("due_at", "created_at", "modified_at", "settled_at", "wanted_at")] +
+                [("gate", c.c_char_p)])
 
 
 class tp_new_task(Struct):
     _fields_ = [("size", c.c_size_t), ("handler", c.c_char_p), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p),
                 ("shard", c.c_int32), ("sharding", c.c_int), ("shards", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32),
                 ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64),
-                ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64), ("on_duplicate", c.c_int), ("reserved", c.c_int32)]
+                ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64), ("on_duplicate", c.c_int), ("reserved", c.c_int32),
+                ("order_key", c.c_char_p), ("gate", c.c_char_p)]
 
 
 class tp_retry(Struct):

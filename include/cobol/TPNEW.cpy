@@ -3,7 +3,7 @@
       *> task INITIALIZE it first. To ask again call again with the
       *> block as it is.
        01 TP-NEW.
-           05 FILLER PIC S9(9) COMP-5 VALUE 480.
+           05 FILLER PIC S9(9) COMP-5 VALUE 688.
       *> LENGTH OF the field for the params, which is an argument.
            05 TPN-PARAMS-SIZE PIC S9(9) COMP-5 VALUE 0.
       *> 0: without trailing blanks; else exactly so many bytes.
@@ -34,3 +34,7 @@
                88 TPN-DUPLICATE-REPLACE VALUE 1.
                88 TPN-DUPLICATE-PUSH-BACK VALUE 2.
            05 FILLER PIC S9(9) COMP-5 VALUE 0.
+      *> One at a time for each, in the order of their commits.
+           05 TPN-ORDER-KEY PIC X(136) VALUE SPACES.
+      *> Or behind this gate.
+           05 TPN-GATE PIC X(72) VALUE SPACES.

@@ -1,2 +1,2 @@
--- A task is behind its gate no more.
-DELETE FROM tp_gate_task WHERE task_id = :id
+-- A task that was let through has ended.
+DELETE FROM tp_gate_task WHERE task_id = :id AND passed = 1

@@ -79,6 +79,7 @@ static void print_task(const tp_task *task, struct life *life) {
         {"handler", NULL, TASK(TEXT, handler)},
         {"biz_key", NULL, TASK(TEXT, biz_key)},
         {"dedup_key", NULL, TASK(TEXT, dedup_key)},
+        {task_waits_at_gate(task) ? "waits at gate" : "gate", NULL, TASK(TEXT, gate)},
         {"shard", NULL, TASK(NUMBER, shard)},
         {"priority", NULL, TASK(NUMBER, priority)},
         {"failures", NULL, TASK(NUMBER, failures)},

@@ -78,6 +78,10 @@ struct new_block {
     /* What becomes of an open task with the same DEDUP-KEY. */
     int32_t on_duplicate;
     int32_t reserved;
+    /* One at a time for each, in the order of their commits. */
+    char order_key[KEY_FIELD];
+    /* Or behind this gate. */
+    char gate[HANDLER_FIELD];
 };
 
 /* TPCLAIM: what to claim, for TP_CLAIM and TP_STEP; and when what failed is tried again, for TP_FAIL and

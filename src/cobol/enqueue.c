@@ -12,6 +12,8 @@ struct texts {
     char handler[HANDLER_FIELD + 1];
     char biz_key[KEY_FIELD + 1];
     char dedup_key[KEY_FIELD + 1];
+    char order_key[KEY_FIELD + 1];
+    char gate[HANDLER_FIELD + 1];
     char *params;
 };
 
@@ -27,6 +29,10 @@ static tp_status read_texts(struct call *call, const struct new_block *block, co
     if (status == TP_OK)
         status =
             call_text(call, "TPN-DEDUP-KEY", block->dedup_key, sizeof block->dedup_key, texts->dedup_key);
+    if (status == TP_OK)
+        status =
+            call_text(call, "TPN-ORDER-KEY", block->order_key, sizeof block->order_key, texts->order_key);
+    if (status == TP_OK) status = call_text(call, "TPN-GATE", block->gate, sizeof block->gate, texts->gate);
     if (status == TP_OK)
         status = call_params(call, params, block->params_size, block->params_length, &texts->params);
     return status;
@@ -48,6 +54,8 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.delay_ms = block->delay_ms;
     task.due_at = block->due_at;
     task.on_duplicate = (tp_on_duplicate)block->on_duplicate;
+    task.order_key = text_or_null(texts->order_key);
+    task.gate = text_or_null(texts->gate);
     memcpy(&task.content, &block->content, sizeof task.content);
     status = tp_enqueue(call->conn->conn, &task);
     memcpy(&block->content, &task.content, sizeof task.content);

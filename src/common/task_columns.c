@@ -12,10 +12,16 @@ const char *task_state_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return text;
 }
 
+bool task_waits_at_gate(const tp_task *task) {
+    return task->gate && *task->gate && task->due_at == TP_TIME_MAX && strcmp(task->pool, "pending") == 0;
+}
+
 static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_task *task = record;
 
-    return record_time(task->settled_at ? task->settled_at : task->due_at, text);
+    if (!task_waits_at_gate(task)) return record_time(task->settled_at ? task->settled_at : task->due_at, text);
+    snprintf(text, RECORD_TEXT_SIZE, "gate %s", task->gate);
+    return text;
 }
 
 static enum tone state_tone(const void *record) {
@@ -33,6 +39,7 @@ const struct column task_columns[] = {
     {"HANDLER", "handler", TASK(TEXT, handler)},
     {"BIZ_KEY", "biz_key", TASK(TEXT, biz_key), .spare = 2},
     {NULL, "dedup_key", TASK(TEXT, dedup_key)},
+    {NULL, "gate", TASK(TEXT, gate)},
     {NULL, "params", TASK(EXACT, params)},
     {NULL, "shard", TASK(NUMBER, shard)},
     {"PRIORITY", "priority", TASK(NUMBER, priority), .spare = 3},

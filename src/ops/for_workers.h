@@ -96,4 +96,10 @@ enum { TPI_ROLLUP_LEVELS = 2 };
  * only. */
 TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLUP_LEVELS]);
 
+/* ---- Gates --------------------------------------------------------------------------------------------- */
+
+/* Finds gates that have let too few through, because a library that knows no gates settled a task of theirs or
+ * somebody purged one, and mends each in a transaction of its own. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_gates_mend(tp_conn *conn);
+
 #endif

@@ -1,7 +1,7 @@
-/* What a gate lets through. Its row is locked by an update, which takes places and, at any level of isolation,
- * either sees what the last one did or fails; under that lock the tasks that it has let through are counted,
- * and the next are let through as long as there is room. So each call may be made again, and what a library
- * that knows no gates left undone is made up for by the next one. See gate.h. */
+/* What a gate lets through. Its row is locked by an update, which at any level of isolation either works on what
+ * the last one left, or fails; who has written a row also reads it as it is now. So the row itself counts the
+ * tasks that were let through and have not ended, and under its lock the next are let through as long as there
+ * is room. See gate.h. */
 #include "ops/gate.h"
 
 #include <ctype.h>
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/texts.h"
+#include "ops/for_workers.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
@@ -18,7 +19,7 @@ enum { TRIES = 5, NEXT_MAX = 100 };
 
 /* A row of tp_gate. */
 struct gate {
-    int64_t width, next_place;
+    int64_t width, next_place, through;
     char on_failure[16];
 };
 
@@ -63,6 +64,7 @@ static tp_status read_gate(tp_conn *conn, const char *name, struct gate *gate) {
         TPI_COLUMN(NUMBER, struct gate, width),
         TPI_COLUMN(CHARS, struct gate, on_failure),
         TPI_COLUMN(NUMBER, struct gate, next_place),
+        TPI_COLUMN(NUMBER, struct gate, through),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -121,16 +123,12 @@ static tp_status change_task(tp_conn *conn, enum tpi_statement statement, const 
     return tpi_store_change_one(&conn->store, statement, &args);
 }
 
-/* TP_NONE, and no place any more: the task has left the pool. */
+/* TP_NONE: it has left the pool, and its place goes with it, or it was let through before. */
 static tp_status let_through(tp_conn *conn, const char *name, const char *id) {
     tp_status status = change_task(conn, TPI_S_gate_open, name, id);
-    if (status == TP_NONE) {
-        status = change_task(conn, TPI_S_gate_leave, name, id);
-        return status == TP_OK ? TP_NONE : status;
-    }
-    if (status == TP_OK) status = change_task(conn, TPI_S_gate_pass, name, id);
-    return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a task from its gate", "gate_task")
-                             : status;
+    if (status == TP_OK) return change_task(conn, TPI_S_gate_pass, name, id);
+    if (status == TP_NONE) status = change_task(conn, TPI_S_gate_forget, name, id);
+    return status == TP_OK ? TP_NONE : status;
 }
 
 struct next {
@@ -141,26 +139,31 @@ static tp_status read_next(tp_conn *conn, const char *name, size_t limit, struct
     static const struct tpi_column columns[] = {TPI_COLUMN(ID, struct next, id), TPI_COLUMN_END};
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
-    bool locking = conn->store.by_locks;
     *count = 0;
     tpi_args_text(&args, TPI_P_name, name);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tp_status status =
-        tpi_store_query(&conn->store, locking ? TPI_S_gate_next_locking : TPI_S_gate_next, &args, &stmt);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_gate_next, &args, &stmt);
     if (status != TP_OK) return status;
     return tpi_record_all(stmt, columns, NULL, all, sizeof *all, limit, count);
 }
 
-/* With the gate locked. Workers of this process look for tasks when the transaction commits. */
-static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate) {
-    struct next next[NEXT_MAX];
+static tp_status note(tp_conn *conn, const char *name, int64_t through) {
     struct tpi_args args = {0};
-    int64_t through = 0;
-    size_t count = 1;
-    bool locking = conn->store.by_locks;
     tpi_args_text(&args, TPI_P_name, name);
-    tp_status status =
-        tpi_ask_number(conn, locking ? TPI_S_gate_count_locking : TPI_S_gate_count, &args, &through);
+    tpi_args_number(&args, TPI_P_width, through);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_gate_note, &args);
+    return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a gate as it was", "gate") : status;
+}
+
+/* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room for:
+ * workers of this process look for tasks when the transaction commits. Nothing is left of an order key behind
+ * which nothing is. A transaction that began before may see fewer tasks that wait than there are; but while any
+ * wait there is no room. */
+static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate, int64_t ended) {
+    struct next next[NEXT_MAX];
+    int64_t through = gate->through - ended;
+    size_t count = 1;
+    tp_status status = TP_OK;
     while (status == TP_OK && through < gate->width && count) {
         int64_t room = gate->width - through;
         status = read_next(conn, name, room < NEXT_MAX ? (size_t)room : NEXT_MAX, next, &count);
@@ -171,9 +174,12 @@ static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate) 
             if (status == TP_NONE) status = TP_OK;
         }
     }
-    if (status != TP_OK || through || count || !is_key(name)) return status;
-    status = change_task(conn, TPI_S_gate_remove, name, "");
-    return status == TP_NONE ? TP_OK : status;
+    bool gone = status == TP_OK && !through && !count && is_key(name);
+    if (gone) {
+        status = change_task(conn, TPI_S_gate_remove, name, "");
+        return status == TP_NONE ? TP_OK : status;
+    }
+    return status == TP_OK && through != gate->through ? note(conn, name, through) : status;
 }
 
 /* ---- Coming, going, coming back ------------------------------------------------------------------------ */
@@ -213,7 +219,7 @@ static tp_status enter(tp_conn *conn, const struct tpi_gated *tasks, size_t coun
         if (back) status = go_on(conn, &tasks[i]);
         if (!back || status == TP_NONE) status = join(conn, &tasks[i], gate.next_place - (int64_t)(count - i));
     }
-    return status == TP_OK ? fill(conn, tasks[0].gate, &gate) : status;
+    return status == TP_OK ? fill(conn, tasks[0].gate, &gate, 0) : status;
 }
 
 static tp_status enter_all(tp_conn *conn, struct tpi_gated *tasks, size_t count, bool back) {
@@ -243,12 +249,12 @@ tp_status tpi_gate_leave(tp_conn *conn, const struct tpi_gated *task, bool faile
     if (stays) return TP_OK;
     status = change_task(conn, TPI_S_gate_leave, task->gate, task->id);
     if (status < TP_OK || !known) return status < TP_OK ? status : TP_OK;
-    return fill(conn, task->gate, &gate);
+    return fill(conn, task->gate, &gate, status == TP_OK);
 }
 
 /* The task's row is locked, so that its gate cannot let it through. */
 tp_status tpi_gate_forget(tp_conn *conn, const struct tpi_gated *task) {
-    tp_status status = change_task(conn, TPI_S_gate_leave, task->gate, task->id);
+    tp_status status = change_task(conn, TPI_S_gate_forget, task->gate, task->id);
     return status == TP_NONE ? TP_OK : status;
 }
 
@@ -303,13 +309,12 @@ tp_status tpi_gate_of_each(tp_conn *conn, const char *const *ids, size_t count, 
 static tp_status drop_gone(tp_conn *conn, const char *name) {
     static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
     struct tpi_args args = {0};
-    char(*ids)[TPI_UUID_SIZE] = NULL;
     void *all = NULL;
     size_t count = 0;
     tpi_args_text(&args, TPI_P_name, name);
     tp_status status =
         tpi_store_list(&conn->store, TPI_S_gate_gone, &args, only, NULL, TPI_UUID_SIZE, &all, &count);
-    ids = all;
+    char(*ids)[TPI_UUID_SIZE] = all;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = change_task(conn, TPI_S_gate_leave, name, ids[i]);
         if (status == TP_NONE) status = TP_OK;
@@ -320,10 +325,14 @@ static tp_status drop_gone(tp_conn *conn, const char *name) {
 
 tp_status tpi_gate_mend(tp_conn *conn, const char *name) {
     struct gate gate = {0};
+    struct tpi_args args = {0};
+    int64_t there = 0;
+    tpi_args_text(&args, TPI_P_name, name);
     tp_status status = lock(conn, name, 0, &gate);
     if (status != TP_OK) return status < TP_OK ? status : TP_OK;
     status = drop_gone(conn, name);
-    return status == TP_OK ? fill(conn, name, &gate) : status;
+    if (status == TP_OK) status = tpi_ask_number(conn, TPI_S_gate_count, &args, &there);
+    return status == TP_OK ? fill(conn, name, &gate, gate.through - there) : status;
 }
 
 static tp_status mend_in_scope(tp_conn *conn, const char *name) {

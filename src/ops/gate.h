@@ -47,10 +47,8 @@ TP_CHECKED tp_status tpi_gate_of(tp_conn *conn, const char *id, char gate[TPI_GA
 TP_CHECKED tp_status tpi_gate_of_each(tp_conn *conn, const char *const *ids, size_t count, struct tpi_texts *texts,
                                       const char **gates, size_t *found);
 
-/* Takes the places of tasks that have ended unnoticed, and lets through what there is room for. TP_OK also where
- * there is no such gate. */
+/* Takes the places of tasks that have ended unnoticed, counts anew, and lets through what there is room for. For
+ * sessions that read what others committed. TP_OK also where there is no such gate. */
 TP_CHECKED tp_status tpi_gate_mend(tp_conn *conn, const char *name);
-/* Maintenance: finds gates that have let too few through, and mends each in a transaction of its own. */
-TP_CHECKED tp_status tpi_gates_mend(tp_conn *conn);
 
 #endif

@@ -45,7 +45,7 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
     if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
-/* ---- Deleting what is past its retention, and rolling activity up -------------------------------------- */
+/* ---- Deleting what is past its retention, letting through what gates kept, and rolling activity up -------------------------------------- */
 
 static int64_t clean_at(const struct tpi_maintenance *maintenance) {
     return maintenance->clean_at;
@@ -54,6 +54,8 @@ static int64_t clean_at(const struct tpi_maintenance *maintenance) {
 static tp_status delete_and_roll_up(tp_conn *conn, void *arg) {
     struct tpi_maintenance *maintenance = arg;
     tp_status status = tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
+    if (status != TP_OK) return status;
+    status = tpi_gates_mend(conn);
     if (status != TP_OK) return status;
     status = tpi_activity_roll_up(conn, maintenance->rolled_up);
     if (status == TP_CONFLICT) status = TP_OK; /* others do the same */

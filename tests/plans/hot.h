@@ -130,6 +130,29 @@
     X(calendar_day_remove, KEY, "")                                                                          \
     X(calendar_list, ALL, "for people: all calendars")                                                       \
     X(calendar_find, ALL, "calendars are few, and their days")                                               \
+    X(enqueue_gated, KEY, "")                                                                                \
+    X(move_finished_gated, KEY, "")                                                                          \
+    X(move_failed_gated, KEY, "")                                                                            \
+    X(gate_lock, KEY, "")                                                                                    \
+    X(gate_read, KEY, "")                                                                                    \
+    X(gate_add, KEY, "")                                                                                     \
+    X(gate_change, KEY, "")                                                                                  \
+    X(gate_remove, KEY, "")                                                                                  \
+    X(gate_count, KEY, "")                                                                                   \
+    X(gate_note, KEY, "")                                                                                    \
+    X(gate_next, KEY, "")                                                                                    \
+    X(gate_forget, KEY, "")                                                                                  \
+    X(gate_open, KEY, "")                                                                                    \
+    X(gate_pass, KEY, "")                                                                                    \
+    X(gate_join, KEY, "")                                                                                    \
+    X(gate_leave, KEY, "")                                                                                   \
+    X(gate_has, KEY, "")                                                                                     \
+    X(gate_of, KEY, "")                                                                                      \
+    X(gate_of_each, KEY, "")                                                                                 \
+    X(gate_gone, FEW, "what one gate has let through")                                                       \
+    X(gate_lacking, ALL, "maintenance: of what gates have let through, and of named gates; neither grows with what waits")\
+    X(gate_list, ALL, "named gates are few")                                                                 \
+    X(gate_find, KEY, "")                                                                                    \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \

@@ -220,6 +220,7 @@ static const struct column {
     {GATE, "width", INTEGER, 0, NOT_NULL},
     {GATE, "on_failure", TEXT, 8, NOT_NULL},
     {GATE, "next_place", BIG, 0, NOT_NULL},
+    {GATE, "let_through", INTEGER, 0, NOT_NULL},
     {GATE, "changed_by", TEXT, 128, MAY_BE_NULL},
     {GATE, "created_at", BIG, 0, NOT_NULL},
     {GATE, "modified_at", BIG, 0, NOT_NULL},

@@ -4,12 +4,13 @@
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the
 -- failed pool its place is taken; pass: the next comes. name: = and the key, of an order key; = alone says how those are made. next_place:
--- grows with each change, all of which lock this row.
+-- grows with each change, all of which lock this row. let_through: how many of tp_gate_task have passed.
 CREATE TABLE tp_gate (
   name VARCHAR2(129) NOT NULL,
   width NUMBER(10) NOT NULL,
   on_failure VARCHAR2(8) NOT NULL,
   next_place NUMBER(19) NOT NULL,
+  let_through NUMBER(10) NOT NULL,
   changed_by VARCHAR2(128),
   created_at NUMBER(19) NOT NULL,
   modified_at NUMBER(19) NOT NULL,
@@ -34,4 +35,4 @@ ALTER TABLE tp_finished ADD (gate VARCHAR2(129));
 ALTER TABLE tp_failed ADD (gate VARCHAR2(129));
 
 -- How gates of order keys are made.
-INSERT INTO tp_gate (name, width, on_failure, next_place, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0);
+INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0, 0);

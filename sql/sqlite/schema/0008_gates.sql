@@ -4,12 +4,13 @@
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the
 -- failed pool its place is taken; pass: the next comes. name: = and the key, of an order key; = alone says how those are made. next_place:
--- grows with each change, all of which lock this row.
+-- grows with each change, all of which lock this row. let_through: how many of tp_gate_task have passed.
 CREATE TABLE IF NOT EXISTS tp_gate (
   name VARCHAR(129) NOT NULL,
   width INTEGER NOT NULL,
   on_failure VARCHAR(8) NOT NULL,
   next_place BIGINT NOT NULL,
+  let_through INTEGER NOT NULL,
   changed_by VARCHAR(128),
   created_at BIGINT NOT NULL,
   modified_at BIGINT NOT NULL,
@@ -34,4 +35,4 @@ ALTER TABLE tp_finished ADD COLUMN gate VARCHAR(129);
 ALTER TABLE tp_failed ADD COLUMN gate VARCHAR(129);
 
 -- How gates of order keys are made.
-INSERT INTO tp_gate (name, width, on_failure, next_place, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0) ON CONFLICT DO NOTHING;
+INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0, 0) ON CONFLICT DO NOTHING;

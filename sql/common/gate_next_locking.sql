@@ -1,2 +1,0 @@
--- As gate_next, by a locking read; see gate_count_locking.
-{committed SELECT task_id FROM tp_gate_task WHERE gate = :name AND passed = 0 ORDER BY place {first_n_end}}

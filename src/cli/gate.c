@@ -1,0 +1,106 @@
+/* taskpool gate set|list|show|remove. */
+#include "cli.h"
+
+#include <string.h>
+
+#include "common/args.h"
+#include "common/listing.h"
+#include "common/operator_name.h"
+
+static struct { char *width, *on_failure, *who; } options;
+
+static struct poptOption table[] = {
+    OPTION_TEXT("width", '\0', &options.width, "N", "set: how many tasks at a time (1); 0: none"),
+    OPTION_TEXT("on-failure", '\0', &options.on_failure, "block|pass",
+                "set: whether a task in the failed pool keeps its place (block)"),
+    OPTION_WHO(&options.who),
+    COMMON_OPTIONS,
+    POPT_TABLEEND,
+};
+
+const struct usage gate_usage = {
+    "set NAME | list | show|remove NAME",
+    "set     makes a gate, or changes it as a whole; wider lets more tasks through at once, narrower when tasks end\n"
+    "list    shows all gates that have a name, and =, which says how those of order keys are made\n"
+    "show    shows one; =KEY is that of an order key\n"
+    "remove  removes a gate that nothing is behind\n"
+    "THROUGH counts tasks that were let through and have not ended.\n"
+    "Exit code 1: there is no such gate, or none has a name.\n",
+    "  taskpool gate set bank-api --width 5\n"
+    "  taskpool enqueue pay 4711 --gate bank-api\n"
+    "  taskpool gate set bank-api --width 2 --on-failure pass\n"
+    "  taskpool gate show =account-4711\n",
+    table,
+    1,
+    2,
+};
+
+static const char *failure_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_gate *gate = record;
+
+    (void)text;
+    return gate->on_failure == TP_GATE_PASS ? "pass" : "block";
+}
+
+#define GATE(type, member) COLUMN_OF(type, tp_gate, member)
+static const struct column columns[] = {
+    {"GATE", "name", GATE(TEXT, name), .whole = true},
+    {"WIDTH", "width", GATE(NUMBER, width)},
+    {"THROUGH", "through", GATE(NUMBER, through)},
+    {"WAITING", "waiting", GATE(NUMBER, waiting)},
+    {"ON FAILURE", "on_failure", .type = VALUE_TEXT, .shown = failure_text},
+    {"CHANGED", "changed_at", GATE(TIME, changed_at), .may_miss = true, .spare = 1},
+    {"BY", "changed_by", GATE(TEXT, changed_by), .spare = 2},
+    COLUMNS_END,
+};
+
+static void add_gate(const tp_gate *gate, void *arg) {
+    listing_add(arg, gate);
+}
+
+static enum cli_exit show(tp_conn *conn, const char *name) {
+    struct listing *gates = listing_open(columns);
+    tp_status status = tp_gate_each(conn, name, add_gate, gates);
+
+    listing_print(gates);
+    listing_free(gates);
+    if (status == TP_NONE && name)
+        return cli_fail(EXIT_NOTHING, "no gate has the name %s; see taskpool gate list", name);
+    return status < 0 ? cli_fail_tp(status) : cli_exit_of(status);
+}
+
+static enum cli_exit set(tp_conn *conn, const char *name) {
+    bool pass = options.on_failure && strcmp(options.on_failure, "pass") == 0;
+    int64_t width = 1;
+    tp_status status;
+
+    if (options.on_failure && !pass && strcmp(options.on_failure, "block") != 0)
+        args_fail("--on-failure must be block or pass");
+    args_integer("--width", options.width, 0, TP_GATE_WIDTH_MAX, &width);
+    status = tp_gate_set(conn, name, (int32_t)width, pass ? TP_GATE_PASS : TP_GATE_BLOCK,
+                         operator_name(options.who));
+    if (status == TP_EXISTS && !common.quiet) cli_warn("it is so already");
+    return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
+}
+
+static enum cli_exit remove_one(tp_conn *conn, const char *name) {
+    tp_status status = tp_gate_remove(conn, name, operator_name(options.who));
+
+    if (status == TP_NONE)
+        return cli_fail(EXIT_NOTHING, "no gate has the name %s; see taskpool gate list", name);
+    return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
+}
+
+enum cli_exit gate_command(const char **args) {
+    bool sets = strcmp(args[0], "set") == 0, lists = strcmp(args[0], "list") == 0,
+         shows = strcmp(args[0], "show") == 0, removes = strcmp(args[0], "remove") == 0;
+
+    if (!sets && (options.width || options.on_failure)) args_fail("--width and --on-failure belong to gate set");
+    if (options.who && !sets && !removes) args_fail("--who belongs to gate set and remove");
+    if (!sets && !lists && !shows && !removes) args_fail("gate takes set, list, show or remove");
+    if (lists && args[1]) args_fail("list takes no further argument");
+    if (!lists && !args[1]) args_fail("gate %s takes the NAME of a gate", args[0]);
+    if (sets) return set(args_connect(), args[1]);
+    if (removes) return remove_one(args_connect(), args[1]);
+    return show(args_connect(), args[1]);
+}
