@@ -348,14 +348,17 @@ tp_status tpi_gates_mend(tp_conn *conn) {
     struct tpi_texts texts = {0};
     void *all = NULL;
     size_t count = 0;
+    tp_status met = TP_OK;
     tp_status status =
         tpi_store_list(&conn->store, TPI_S_gate_lacking, &args, only, &texts, sizeof(char *), &all, &count);
     const char *const *names = all;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = mend_in_scope(conn, names[i]);
-        if (status == TP_CONFLICT || status == TP_TIMEOUT) status = TP_OK; /* another mends it, or the next round */
+        bool passed_over = status == TP_CONFLICT || status == TP_TIMEOUT;
+        if (passed_over) met = status;
+        if (passed_over) status = TP_OK;
     }
     free(all);
     tpi_texts_free(&texts);
-    return status;
+    return status == TP_OK ? met : status;
 }

@@ -134,6 +134,7 @@ struct group {
 #define GROUP_LIST(X)                                                                                        \
     X(enqueue)                                                                                               \
     X(settle)                                                                                                \
+    X(gates)                                                                                                 \
     X(claim)                                                                                                 \
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \
