@@ -1,4 +1,6 @@
--- Tasks that a gate has let through and that have ended, settled by a library that knows no gates, purged, or removed by hand.
-SELECT waits.task_id FROM tp_gate_task waits JOIN tp_gate door ON door.name = waits.gate
-       LEFT JOIN tp_pending task ON task.id = waits.task_id LEFT JOIN tp_failed bad ON bad.id = waits.task_id
-WHERE waits.gate = :name AND waits.passed = 1 AND task.id IS NULL AND (bad.id IS NULL OR door.on_failure = 'pass')
+-- Tasks that a gate has let through and that have ended, settled by a library that knows no gates, purged, or removed by hand; and those of the
+-- failed pool where failures pass.
+SELECT waits.task_id FROM tp_gate_task waits
+WHERE waits.gate = :name AND waits.passed = 1
+  AND NOT EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = waits.task_id)
+  AND NOT EXISTS (SELECT 1 FROM tp_failed bad JOIN tp_gate door ON door.name = :name AND door.on_failure = 'block' WHERE bad.id = waits.task_id)
