@@ -246,7 +246,7 @@ typedef struct tp_task {
     int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
                           * what is settled due_at says so. While it waits at its gate: when it wants to be due,
                           * and due_at is TP_TIME_MAX */
-    const char *gate;    /* that it is behind, = and the key for an order_key; only from tp_list and tp_show */
+    const char *gate; /* that it is behind, = and the key for an order_key; only from tp_list and tp_show */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -444,8 +444,8 @@ TP_API TP_CHECKED tp_status tp_extend(tp_conn *conn, const tp_task *task, int64_
 /* tp_complete for many, in few statements; the tasks may be of several claims of this process. answers (may
  * be NULL) gets what the single call would have answered for each. TP_LOST: at least one was lost, the others
  * are done; but inside an explicit transaction nothing is. Any other failure: ask again; no task is completed
- * (but on a borrowed connection in autocommit mode, where they go one by one; those behind gates, which go one
- * by one after the others, may be). */
+ * (but on a borrowed connection in autocommit mode, where they go one by one; those behind gates, which go
+ * one by one after the others, may be). */
 TP_API TP_CHECKED tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                              tp_status *answers);
 /* What became of a claim whose settle or commit got no answer. TP_OK: settled under its token. TP_NONE: still
@@ -1012,10 +1012,10 @@ typedef enum tp_gate_failure {
 } tp_gate_failure;
 enum { TP_GATE_WIDTH_MAX = 1000000 };
 
-/* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider one
- * lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _ : -,
- * at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as nobody
- * says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
+/* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider
+ * one lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _
+ * : -, at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as
+ * nobody says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
 TP_API TP_CHECKED tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width,
                                         tp_gate_failure on_failure, const char *who);
 /* TP_NONE: no such gate. TP_MISUSE: tasks are behind it; the text says how many. */
@@ -1031,8 +1031,8 @@ typedef struct tp_gate {
     tp_gate_failure on_failure;
 } tp_gate;
 typedef void (*tp_gate_fn)(const tp_gate *gate, void *arg);
-/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn. TP_NONE:
- * there is none. */
+/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn.
+ * TP_NONE: there is none. */
 TP_API TP_CHECKED tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *arg);
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */

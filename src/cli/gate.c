@@ -20,7 +20,8 @@ static struct poptOption table[] = {
 
 const struct usage gate_usage = {
     "set NAME | list | show|remove NAME",
-    "set     makes a gate, or changes it as a whole; wider lets more tasks through at once, narrower when tasks end\n"
+    "set     makes a gate, or changes it as a whole; wider lets more tasks through at once, narrower when "
+    "tasks end\n"
     "list    shows all gates that have a name, and =, which says how those of order keys are made\n"
     "show    shows one; =KEY is that of an order key\n"
     "remove  removes a gate that nothing is behind\n"
@@ -95,7 +96,8 @@ enum cli_exit gate_command(const char **args) {
     bool sets = strcmp(args[0], "set") == 0, lists = strcmp(args[0], "list") == 0,
          shows = strcmp(args[0], "show") == 0, removes = strcmp(args[0], "remove") == 0;
 
-    if (!sets && (options.width || options.on_failure)) args_fail("--width and --on-failure belong to gate set");
+    if (!sets && (options.width || options.on_failure))
+        args_fail("--width and --on-failure belong to gate set");
     if (options.who && !sets && !removes) args_fail("--who belongs to gate set and remove");
     if (!sets && !lists && !shows && !removes) args_fail("gate takes set, list, show or remove");
     if (lists && args[1]) args_fail("list takes no further argument");

@@ -19,7 +19,8 @@ bool task_waits_at_gate(const tp_task *task) {
 static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_task *task = record;
 
-    if (!task_waits_at_gate(task)) return record_time(task->settled_at ? task->settled_at : task->due_at, text);
+    if (!task_waits_at_gate(task))
+        return record_time(task->settled_at ? task->settled_at : task->due_at, text);
     snprintf(text, RECORD_TEXT_SIZE, "gate %s", task->gate);
     return text;
 }

@@ -37,9 +37,8 @@ void tpi_batch_drop_last(tp_batch *batch) {
 
 /* All the task's texts into one block that just fits. */
 static bool own_texts(tp_batch *batch, tp_task *task) {
-    const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key,
-                            &task->params, &task->reason,  &task->state,   &task->owner,
-                            &task->gate};
+    const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key, &task->params,
+                            &task->reason, &task->state,   &task->owner,   &task->gate};
     size_t count = sizeof texts / sizeof texts[0], need = 0;
     for (size_t i = 0; i < count; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;

@@ -197,7 +197,8 @@ static tp_status flush(struct bulk *bulk) {
 static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, bool again) {
     size_t length = task->params ? strlen(task->params) : 0;
     bool suffers = length > ROW_PARAMS_MAX || (length && task->params[length - 1] == ' ');
-    return again || tpi_new_task_changes(task) || tpi_new_task_gated(task) || (suffers && !(store->caps & TPI_CAP_DOCUMENT));
+    return again || tpi_new_task_changes(task) || tpi_new_task_gated(task) ||
+           (suffers && !(store->caps & TPI_CAP_DOCUMENT));
 }
 
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {

@@ -98,9 +98,9 @@ TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLU
 
 /* ---- Gates --------------------------------------------------------------------------------------------- */
 
-/* Finds gates that have let too few through, because a library that knows no gates settled a task of theirs or
- * somebody purged one, and mends each in a transaction of its own. Outside an explicit transaction only. TP_CONFLICT, TP_TIMEOUT: others
- * were in the way of some. */
+/* Finds gates that have let too few through, because a library that knows no gates settled a task of theirs
+ * or somebody purged one, and mends each in a transaction of its own. Outside an explicit transaction only.
+ * TP_CONFLICT, TP_TIMEOUT: others were in the way of some. */
 TP_CHECKED tp_status tpi_gates_mend(tp_conn *conn);
 
 #endif

@@ -1,7 +1,7 @@
-/* What a gate lets through. Its row is locked by an update, which at any level of isolation either works on what
- * the last one left, or fails; who has written a row also reads it as it is now. So the row itself counts the
- * tasks that were let through and have not ended, and under its lock the next are let through as long as there
- * is room. See gate.h. */
+/* What a gate lets through. Its row is locked by an update, which at any level of isolation either works on
+ * what the last one left, or fails; who has written a row also reads it as it is now. So the row itself
+ * counts the tasks that were let through and have not ended, and under its lock the next are let through as
+ * long as there is room. See gate.h. */
 #include "ops/gate.h"
 
 #include <ctype.h>
@@ -27,7 +27,8 @@ static bool is_key(const char *name) {
     return *name == TPI_GATE_KEY;
 }
 
-/* ---- Of a new task --------------------------------------------------------------------------------------- */
+/* ---- Of a new task ---------------------------------------------------------------------------------------
+ */
 
 void tpi_gate_name(const tp_new_task *task, char name[TPI_GATE_SIZE]) {
     bool ordered = task->order_key && *task->order_key;
@@ -111,7 +112,8 @@ static tp_status lock_or_make(tp_conn *conn, const char *name, size_t count, str
         status = make(conn, name);
         if (status != TP_OK) return status;
     }
-    return tpi_error(TP_CONFLICT, "other sessions made and removed the order key's gate each time; ask again");
+    return tpi_error(TP_CONFLICT,
+                     "other sessions made and removed the order key's gate each time; ask again");
 }
 
 /* ---- Its tasks ----------------------------------------------------------------------------------------- */
@@ -155,10 +157,10 @@ static tp_status note(tp_conn *conn, const char *name, int64_t through) {
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a gate as it was", "gate") : status;
 }
 
-/* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room for:
- * workers of this process look for tasks when the transaction commits. Nothing is left of an order key behind
- * which nothing is. A transaction that began before may see fewer tasks that wait than there are; but while any
- * wait there is no room. */
+/* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room
+ * for: workers of this process look for tasks when the transaction commits. Nothing is left of an order key
+ * behind which nothing is. A transaction that began before may see fewer tasks that wait than there are; but
+ * while any wait there is no room. */
 static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate, int64_t ended) {
     struct next next[NEXT_MAX];
     int64_t through = gate->through - ended;
@@ -217,7 +219,8 @@ static tp_status enter(tp_conn *conn, const struct tpi_gated *tasks, size_t coun
     tp_status status = lock_or_make(conn, tasks[0].gate, count, &gate);
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         if (back) status = go_on(conn, &tasks[i]);
-        if (!back || status == TP_NONE) status = join(conn, &tasks[i], gate.next_place - (int64_t)(count - i));
+        if (!back || status == TP_NONE)
+            status = join(conn, &tasks[i], gate.next_place - (int64_t)(count - i));
     }
     return status == TP_OK ? fill(conn, tasks[0].gate, &gate, 0) : status;
 }

@@ -1,8 +1,8 @@
-/* Gates: how many tasks of a kind, or of a key, are let through at a time, and in which order. A task behind a
- * gate that has no room waits in the pending pool and is not due, so that claims know nothing of gates. All
- * that is written of a gate is written under the lock of its row, which every change of it takes by an update;
- * the order of locks is task, then gate, and of several gates by name. What the calls write is part of the
- * transaction that is open. Read next: gate.c, gate_set.c, docs/gates.md. */
+/* Gates: how many tasks of a kind, or of a key, are let through at a time, and in which order. A task behind
+ * a gate that has no room waits in the pending pool and is not due, so that claims know nothing of gates. All
+ * that is written of a gate is written under the lock of its row, which every change of it takes by an
+ * update; the order of locks is task, then gate, and of several gates by name. What the calls write is part
+ * of the transaction that is open. Read next: gate.c, gate_set.c, docs/gates.md. */
 #ifndef TPI_OPS_GATE_H
 #define TPI_OPS_GATE_H
 
@@ -37,18 +37,18 @@ TP_CHECKED tp_status tpi_gate_leave(tp_conn *conn, const struct tpi_gated *task,
 TP_CHECKED tp_status tpi_gate_forget(tp_conn *conn, const struct tpi_gated *task);
 /* Tasks that were let through have ended. Sorts them by gate. */
 TP_CHECKED tp_status tpi_gates_leave(tp_conn *conn, struct tpi_gated *tasks, size_t count);
-/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last. Sorts
- * the tasks by gate. */
+/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last.
+ * Sorts the tasks by gate. */
 TP_CHECKED tp_status tpi_gates_return(tp_conn *conn, struct tpi_gated *tasks, size_t count);
 
 /* Behind which gate is the task of the pending pool? TP_NONE: behind none, or it is not there. */
 TP_CHECKED tp_status tpi_gate_of(tp_conn *conn, const char *id, char gate[TPI_GATE_SIZE]);
 /* The same of many: the gate of each, kept in texts, or NULL, and how many are behind one. */
-TP_CHECKED tp_status tpi_gate_of_each(tp_conn *conn, const char *const *ids, size_t count, struct tpi_texts *texts,
-                                      const char **gates, size_t *found);
+TP_CHECKED tp_status tpi_gate_of_each(tp_conn *conn, const char *const *ids, size_t count,
+                                      struct tpi_texts *texts, const char **gates, size_t *found);
 
-/* Takes the places of tasks that have ended unnoticed, counts anew, and lets through what there is room for. For
- * sessions that read what others committed. TP_OK also where there is no such gate. */
+/* Takes the places of tasks that have ended unnoticed, counts anew, and lets through what there is room for.
+ * For sessions that read what others committed. TP_OK also where there is no such gate. */
 TP_CHECKED tp_status tpi_gate_mend(tp_conn *conn, const char *name);
 
 #endif

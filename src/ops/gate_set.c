@@ -31,10 +31,10 @@ struct line {
 
 static void open_lines(struct tpi_cursor *cursor, tp_conn *conn, const char *name) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(TEXT, struct line, name),         TPI_COLUMN(NUMBER, struct line, width),
-        TPI_COLUMN(TEXT, struct line, on_failure),   TPI_COLUMN(NUMBER, struct line, through),
-        TPI_COLUMN(NUMBER, struct line, waiting),    TPI_COLUMN(NUMBER, struct line, changed_at),
-        TPI_COLUMN(TEXT, struct line, changed_by),   TPI_COLUMN_END,
+        TPI_COLUMN(TEXT, struct line, name),       TPI_COLUMN(NUMBER, struct line, width),
+        TPI_COLUMN(TEXT, struct line, on_failure), TPI_COLUMN(NUMBER, struct line, through),
+        TPI_COLUMN(NUMBER, struct line, waiting),  TPI_COLUMN(NUMBER, struct line, changed_at),
+        TPI_COLUMN(TEXT, struct line, changed_by), TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_name, name);
@@ -97,7 +97,8 @@ static tp_status store(tp_conn *conn, const struct asked *asked) {
     tpi_args_text(&args, TPI_P_on_failure, failure_names[asked->on_failure]);
     tpi_args_text(&args, TPI_P_who, asked->who);
     status = tpi_store_change_one(&conn->store, there ? TPI_S_gate_change : TPI_S_gate_add, &args);
-    if (status == TP_NONE) return tpi_error(TP_CONFLICT, "another session changed the gate meanwhile; ask again");
+    if (status == TP_NONE)
+        return tpi_error(TP_CONFLICT, "another session changed the gate meanwhile; ask again");
     if (status == TP_OK && !is_model(asked->name)) status = tpi_gate_mend(conn, asked->name);
     snprintf(detail, sizeof detail, "width %" PRId32 ", on failure %s", asked->width,
              failure_names[asked->on_failure]);
@@ -148,7 +149,8 @@ static tp_status remove_gate(tp_conn *conn, const char *name, const char *who) {
                          gate.through + gate.waiting, name, gate.through);
     tpi_args_text(&args, TPI_P_name, name);
     status = tpi_store_change_one(&conn->store, TPI_S_gate_remove, &args);
-    if (status == TP_NONE) return tpi_error(TP_CONFLICT, "another session removed the gate meanwhile; ask again");
+    if (status == TP_NONE)
+        return tpi_error(TP_CONFLICT, "another session removed the gate meanwhile; ask again");
     struct tpi_act act = {.action = TPI_AUDIT_GATE_REMOVED, .who = who, .subject = name, .changed = 1};
     return status == TP_OK ? tpi_audit_add(conn, &act) : status;
 }

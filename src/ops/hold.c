@@ -153,8 +153,8 @@ tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
 
 /* Tasks of one claim, at most TPI_LIST_MAX. What was marked, by a settle of the original or of a copy, has
  * the token in its row, and is not completed over that. */
-static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count, struct tpi_texts *texts,
-                             const char **gates) {
+static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                             struct tpi_texts *texts, const char **gates) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};
     int64_t rows = 0;
@@ -166,7 +166,8 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     tpi_args_list(&args, ids, count);
     tpi_args_text(&args, TPI_P_token, tasks[0]->owner);
     tp_status status = tpi_store_change(&conn->store, TPI_S_hold_finish_many, &args, &rows);
-    if (status == TP_OK && rows != (int64_t)count) status = tpi_gate_of_each(conn, ids, count, texts, gates, &gated);
+    if (status == TP_OK && rows != (int64_t)count)
+        status = tpi_gate_of_each(conn, ids, count, texts, gates, &gated);
     if (status != TP_OK) return status;
     if (rows + (int64_t)gated != (int64_t)count) return half_lost(conn);
     for (size_t i = 0; i < count; i++)
@@ -181,8 +182,8 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     return TP_OK;
 }
 
-tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count, struct tpi_texts *texts,
-                               const char **gates) {
+tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
+                               struct tpi_texts *texts, const char **gates) {
     tp_status status = TP_OK;
     for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
         for (some = 1; at + some < count && some < TPI_LIST_MAX; some++)

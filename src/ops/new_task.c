@@ -191,12 +191,18 @@ struct stored {
 };
 
 static const struct tpi_column columns[] = {
-    TPI_COLUMN(TEXT, struct stored, handler),       TPI_COLUMN(TEXT, struct stored, biz_key),
-    TPI_COLUMN(TEXT, struct stored, dedup_key),     TPI_COLUMN(TEXT, struct stored, params),
-    TPI_COLUMN(TEXT, struct stored, state),         TPI_COLUMN(NUMBER, struct stored, shard),
-    TPI_COLUMN(NUMBER, struct stored, priority),    TPI_COLUMN(NUMBER, struct stored, max_failures),
-    TPI_COLUMN(NUMBER, struct stored, due_at),      TPI_COLUMN(NUMBER, struct stored, created_at),
-    TPI_COLUMN(NUMBER, struct stored, modified_at), TPI_COLUMN(TEXT, struct stored, gate),
+    TPI_COLUMN(TEXT, struct stored, handler),
+    TPI_COLUMN(TEXT, struct stored, biz_key),
+    TPI_COLUMN(TEXT, struct stored, dedup_key),
+    TPI_COLUMN(TEXT, struct stored, params),
+    TPI_COLUMN(TEXT, struct stored, state),
+    TPI_COLUMN(NUMBER, struct stored, shard),
+    TPI_COLUMN(NUMBER, struct stored, priority),
+    TPI_COLUMN(NUMBER, struct stored, max_failures),
+    TPI_COLUMN(NUMBER, struct stored, due_at),
+    TPI_COLUMN(NUMBER, struct stored, created_at),
+    TPI_COLUMN(NUMBER, struct stored, modified_at),
+    TPI_COLUMN(TEXT, struct stored, gate),
     TPI_COLUMN_END,
 };
 

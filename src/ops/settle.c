@@ -95,8 +95,9 @@ static tp_status not_gone(const struct request *request) {
     return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
 }
 
-/* All statements of a change, of which this is the first, inside a transaction. half: between the two halves of
- * a move the row went, to another claim or with an earlier try of this settle; what was written must be undone.
+/* All statements of a change, of which this is the first, inside a transaction. half: between the two halves
+ * of a move the row went, to another claim or with an earlier try of this settle; what was written must be
+ * undone.
  */
 static tp_status write_parts(const struct request *request, const struct tpi_change *change,
                              enum tpi_statement first, struct tpi_args *args, bool *half) {
@@ -126,8 +127,8 @@ static tp_status write_borrowed(const struct request *request, const struct tpi_
     return status == TP_OK ? write_parts(request, change, statement_for(change), args, &half) : status;
 }
 
-/* The end of a task that the claim holds behind a gate: locks its row, by an extension of the lease, moves it,
- * then lets the next through. TP_NONE: the claim holds it no more. */
+/* The end of a task that the claim holds behind a gate: locks its row, by an extension of the lease, moves
+ * it, then lets the next through. TP_NONE: the claim holds it no more. */
 static tp_status write_gated(struct request *request, const struct tpi_change *change, const char *gate) {
     struct tpi_args args;
     struct tpi_scope scope;
@@ -135,21 +136,22 @@ static tp_status write_gated(struct request *request, const struct tpi_change *c
     tp_conn *conn = request->conn;
     const struct tpi_gated task = {request->task->id, gate};
     bool failed = change->pool == TPI_POOL_FAILED;
-    tp_status status = tpi_conn_needs_transaction(conn, "the end of a task behind a gate takes several statements");
+    tp_status status =
+        tpi_conn_needs_transaction(conn, "the end of a task behind a gate takes several statements");
     if (status == TP_OK) status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     fill_args(request, change, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_settle_extend, &args);
     if (status == TP_OK)
-        status = write_parts(request, change, failed ? TPI_S_move_failed_gated : TPI_S_move_finished_gated, &args,
-                             &half);
+        status = write_parts(request, change, failed ? TPI_S_move_failed_gated : TPI_S_move_finished_gated,
+                             &args, &half);
     if (status == TP_OK) status = tpi_gate_leave(conn, &task, failed);
     status = tpi_scope_end(conn, &scope, status);
     return half && status == TP_LOST ? TP_NONE : status;
 }
 
-/* The statement that moves a task passes over one behind a gate, so that it found no row. TP_NONE: it is behind
- * none. */
+/* The statement that moves a task passes over one behind a gate, so that it found no row. TP_NONE: it is
+ * behind none. */
 static tp_status try_gated(struct request *request, const struct tpi_change *change,
                            const struct tpi_row_state *row) {
     bool held = row->pool == TPI_POOL_PENDING && row->state == TPI_STATE_HANDLING;
@@ -208,10 +210,10 @@ static tp_status failed_before(const struct request *request) {
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 
-/* The write found no row. The task may be behind a gate. Or was it an earlier try of this very settle that took
- * it away? Then this one answers the same. A task that the claim still holds was not lost: what was written was
- * refused without a word. In the caller's transaction there may be effects that the earlier try's transaction
- * has too: they must not be committed a second time. */
+/* The write found no row. The task may be behind a gate. Or was it an earlier try of this very settle that
+ * took it away? Then this one answers the same. A task that the claim still holds was not lost: what was
+ * written was refused without a word. In the caller's transaction there may be effects that the earlier try's
+ * transaction has too: they must not be committed a second time. */
 static tp_status answer_again(struct request *request, const struct tpi_facts *facts) {
     tp_conn *conn = request->conn;
     struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};

@@ -9,49 +9,25 @@
 #include "ops/hold.h"
 #include "ops/refused.h"
 #include "ops/settle.h"
+#include "ops/settle_group.h"
 #include "store/record.h"
 
 enum { ROUNDS = 5 };
 
-struct item {
-    const tp_task *task;
-    size_t index; /* in the caller's list */
-    tp_status answer;
-    bool open;     /* not answered yet */
-    bool repeated; /* the same task as the item before, whose answer it shares */
-    const char *gate; /* that it is behind: it is settled by itself, after the others; NULL: none is known */
-};
-
-struct many {
-    tp_conn *conn;
-    enum tpi_event event;
-    int64_t lease_ms;
-    struct item *items; /* by token, then id */
-    size_t count;
-    size_t gated;           /* how many are known to be behind gates */
-    struct tpi_texts texts; /* the gates' names */
-};
-
-/* Open items of one token, to be written by one statement. */
-struct group {
-    struct item *items[TPI_LIST_MAX];
-    const char *ids[TPI_LIST_MAX];
-    size_t count;
-};
-
 /* ---- Groups -------------------------------------------------------------------------------------------- */
 
 static int by_token_and_id(const void *a, const void *b) {
-    const struct item *one = a, *two = b;
+    const struct tpi_settle_item *one = a, *two = b;
     int order = strcmp(one->task->owner, two->task->owner);
     return order ? order : strcmp(one->task->id, two->task->id);
 }
 
-/* The next group from item *at on, which moves behind it, without tasks behind gates. False: there is none. */
-static bool next_group(const struct many *many, size_t *at, struct group *group) {
+/* The next group from item *at on, which moves behind it, without tasks behind gates. False: there is none.
+ */
+static bool next_group(const struct tpi_settle_many *many, size_t *at, struct tpi_settle_group *group) {
     group->count = 0;
     for (; *at < many->count && group->count < TPI_LIST_MAX; ++*at) {
-        struct item *item = &many->items[*at];
+        struct tpi_settle_item *item = &many->items[*at];
         if (!item->open || item->gate) continue;
         if (group->count && strcmp(item->task->owner, group->items[0]->task->owner) != 0) break;
         group->items[group->count] = item;
@@ -60,7 +36,8 @@ static bool next_group(const struct many *many, size_t *at, struct group *group)
     return group->count > 0;
 }
 
-static void group_args(const struct many *many, const struct group *group, struct tpi_args *args) {
+static void group_args(const struct tpi_settle_many *many, const struct tpi_settle_group *group,
+                       struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_list(args, group->ids, group->count);
     tpi_args_text(args, TPI_P_token, group->items[0]->task->owner);
@@ -69,7 +46,7 @@ static void group_args(const struct many *many, const struct group *group, struc
 
 /* ---- What is held -------------------------------------------------------------------------------------- */
 
-static void set_all(struct group *group, bool open) {
+static void set_all(struct tpi_settle_group *group, bool open) {
     for (size_t i = 0; i < group->count; i++) {
         group->items[i]->open = open;
         group->items[i]->answer = TP_LOST;
@@ -82,7 +59,7 @@ struct row {
 };
 
 /* Answers the items that are not held, by where the row stands: what an earlier try has done, or lost. */
-static tp_status read_group(struct many *many, struct group *group) {
+static tp_status read_group(struct tpi_settle_many *many, struct tpi_settle_group *group) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(ID, struct row, id),
         TPI_COLUMN(POOL, struct row, state.pool),
@@ -116,21 +93,21 @@ static tp_status read_group(struct many *many, struct group *group) {
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 
 /* TP_NONE: not as many rows as there are tasks. */
-static tp_status change_all(const struct many *many, const struct group *group, enum tpi_statement statement,
-                            struct tpi_args *args) {
+static tp_status change_all(const struct tpi_settle_many *many, const struct tpi_settle_group *group,
+                            enum tpi_statement statement, struct tpi_args *args) {
     int64_t rows = 0;
     tp_status status = tpi_store_change(&many->conn->store, statement, args, &rows);
     return status == TP_OK && rows != (int64_t)group->count ? TP_NONE : status;
 }
 
-static tp_status extend_group(struct many *many, struct group *group) {
+static tp_status extend_group(struct tpi_settle_many *many, struct tpi_settle_group *group) {
     struct tpi_args args;
     group_args(many, group, &args);
     return change_all(many, group, TPI_S_settle_extend_many, &args);
 }
 
 /* The rows were copied, and not all went. TP_NONE: some are no longer held. */
-static tp_status half_moved(struct many *many, struct group *group) {
+static tp_status half_moved(struct tpi_settle_many *many, struct tpi_settle_group *group) {
     size_t held = 0;
     tp_status status = read_group(many, group);
     for (size_t i = 0; i < group->count; i++)
@@ -140,26 +117,7 @@ static tp_status half_moved(struct many *many, struct group *group) {
     return tpi_refused_silently(&many->conn->store, "kept rows that were to be moved", "pending");
 }
 
-/* Fewer rows than tasks: takes those behind gates out of the group when they are all that is missing. */
-static tp_status leave_out_gated(struct many *many, struct group *group, struct tpi_args *args, int64_t rows) {
-    const char *gates[TPI_LIST_MAX];
-    size_t gated = 0, kept = 0;
-    tp_status status =
-        tpi_gate_of_each(many->conn, group->ids, group->count, &many->texts, gates, &gated);
-    if (status != TP_OK || rows + (int64_t)gated != (int64_t)group->count) return status == TP_OK ? TP_NONE : status;
-    many->gated += gated;
-    for (size_t i = 0; i < group->count; i++) {
-        group->items[i]->gate = gates[i];
-        if (gates[i]) continue;
-        group->items[kept] = group->items[i];
-        group->ids[kept++] = group->ids[i];
-    }
-    group->count = kept;
-    tpi_args_list(args, group->ids, kept);
-    return TP_OK;
-}
-
-static tp_status complete_group(struct many *many, struct group *group) {
+static tp_status complete_group(struct tpi_settle_many *many, struct tpi_settle_group *group) {
     struct tpi_args args;
     int64_t rows = 0;
     struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true};
@@ -168,51 +126,26 @@ static tp_status complete_group(struct many *many, struct group *group) {
     group_args(many, group, &args);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(change.state));
     tp_status status = tpi_store_change(&many->conn->store, TPI_S_move_finished_many, &args, &rows);
-    if (status == TP_OK && rows != (int64_t)group->count) status = leave_out_gated(many, group, &args, rows);
+    if (status == TP_OK && rows != (int64_t)group->count)
+        status = tpi_group_leave_out_gated(many, group, &args, rows);
     if (status != TP_OK || !group->count || !(many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return status;
     status = change_all(many, group, TPI_S_move_delete_many, &args);
     return status == TP_NONE ? half_moved(many, group) : status;
 }
 
-typedef tp_status write_fn(struct many *many, struct group *group);
+typedef tp_status write_fn(struct tpi_settle_many *many, struct tpi_settle_group *group);
 
-static tp_status for_groups(struct many *many, write_fn *write) {
-    struct group group;
+static tp_status for_groups(struct tpi_settle_many *many, write_fn *write) {
+    struct tpi_settle_group group;
     tp_status status = TP_OK;
     for (size_t at = 0; status == TP_OK && next_group(many, &at, &group);)
         status = write(many, &group);
     return status;
 }
 
-static int by_gate(const void *a, const void *b) {
-    const struct item *one = *(struct item *const *)a, *two = *(struct item *const *)b;
-    return strcmp(one->gate, two->gate);
-}
-
-/* Those behind gates, one by one, and gate by gate: in the transaction that is open the gates stay locked. */
-static tp_status complete_gated(struct many *many) {
-    size_t count = 0;
-    tp_status status = TP_OK;
-    struct item **items = many->gated ? calloc(many->count, sizeof(struct item *)) : NULL;
-    if (!many->gated) return TP_OK;
-    if (!items) return tpi_link_no_memory(&many->conn->store.link);
-    for (size_t i = 0; i < many->count; i++)
-        if (many->items[i].open && many->items[i].gate) items[count++] = &many->items[i];
-    if (count) qsort(items, count, sizeof(struct item *), by_gate);
-    for (size_t i = 0; i < count && status >= TP_OK; i++) {
-        status = tp_complete(many->conn, items[i]->task);
-        if (status < TP_OK && status != TP_LOST) break;
-        items[i]->answer = status;
-        items[i]->open = false;
-        if (status == TP_LOST && tpi_conn_is_alone(many->conn)) status = TP_OK;
-    }
-    free(items);
-    return status == TP_LOST ? TP_OK : status;
-}
-
 /* One statement is a transaction of its own, and what it left out is not held. */
-static bool needs_scope(const struct many *many) {
-    struct group group;
+static bool needs_scope(const struct tpi_settle_many *many) {
+    struct tpi_settle_group group;
     size_t at = 0;
     if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
     bool first = next_group(many, &at, &group);
@@ -220,7 +153,7 @@ static bool needs_scope(const struct many *many) {
 }
 
 /* TP_NONE: not all were held, and nothing is kept but by a statement that stood alone. */
-static tp_status write_all(struct many *many) {
+static tp_status write_all(struct tpi_settle_many *many) {
     struct tpi_scope scope = {.own = false};
     bool extends = many->event == TPI_EVENT_EXTEND, scoped = needs_scope(many);
     tp_status status = scoped ? tpi_scope_begin(many->conn, &scope) : TP_OK;
@@ -231,26 +164,26 @@ static tp_status write_all(struct many *many) {
     if (status == TP_OK && !extends) status = for_groups(many, complete_group);
     /* Those behind gates each have a transaction of their own, where there can be one. */
     bool own = scoped && scope.own;
-    if (status == TP_OK && !extends && !own) status = complete_gated(many);
+    if (status == TP_OK && !extends && !own) status = tpi_group_complete_gated(many);
     if (!scoped) return status;
     if (own && status == TP_NONE) {
         tpi_link_rollback(&many->conn->store.link);
         return TP_NONE;
     }
     status = tpi_scope_end(many->conn, &scope, status);
-    return status == TP_OK && own && !extends ? complete_gated(many) : status;
+    return status == TP_OK && own && !extends ? tpi_group_complete_gated(many) : status;
 }
 
 /* ---- The rounds ---------------------------------------------------------------------------------------- */
 
-static size_t count_open(const struct many *many) {
+static size_t count_open(const struct tpi_settle_many *many) {
     size_t open = 0;
     for (size_t i = 0; i < many->count; i++)
         open += many->items[i].open;
     return open;
 }
 
-static tp_status answer_open(const struct many *many) {
+static tp_status answer_open(const struct tpi_settle_many *many) {
     for (size_t i = 0; i < many->count; i++) {
         if (!many->items[i].open) continue;
         many->items[i].open = false;
@@ -259,9 +192,9 @@ static tp_status answer_open(const struct many *many) {
     return TP_OK; /* the answers say which */
 }
 
-static tp_status one_by_one(const struct many *many) {
+static tp_status one_by_one(const struct tpi_settle_many *many) {
     for (size_t i = 0; i < many->count; i++) {
-        struct item *item = &many->items[i];
+        struct tpi_settle_item *item = &many->items[i];
         if (!item->open) continue;
         tp_status status = many->event == TPI_EVENT_EXTEND ? tp_extend(many->conn, item->task, many->lease_ms)
                                                            : tp_complete(many->conn, item->task);
@@ -274,7 +207,7 @@ static tp_status one_by_one(const struct many *many) {
 
 /* Of tasks that met a row in the finished pool. TP_NONE: all are still held, no other try has moved one. */
 static tp_status find_moves(struct tpi_store *store, void *arg) {
-    struct many *many = arg;
+    struct tpi_settle_many *many = arg;
     size_t before = count_open(many);
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE; /* as in settle.c */
     tp_status status = for_groups(many, read_group);
@@ -282,15 +215,15 @@ static tp_status find_moves(struct tpi_store *store, void *arg) {
 }
 
 /* Another session was in the way and the database chose this one; nothing is kept, the way is free now. */
-static bool deadlocked(const struct many *many, tp_status status) {
+static bool deadlocked(const struct tpi_settle_many *many, tp_status status) {
     const struct tpi_link *link = &many->conn->store.link;
     return status == TP_CONFLICT && link->diag.class == TPI_CLASS_CONFLICT && link->tx == TPI_TX_NONE;
 }
 
 /* Each group is a transaction of its own: what it extended stays extended, whatever became of the others, so
  * that a task settled meanwhile costs the rest no second try. What is read as held, the write found. */
-static tp_status extend_alone(struct many *many) {
-    struct group group;
+static tp_status extend_alone(struct tpi_settle_many *many) {
+    struct tpi_settle_group group;
     for (size_t at = 0; next_group(many, &at, &group);) {
         tp_status status = extend_group(many, &group);
         bool short_of = status == TP_NONE;
@@ -304,7 +237,7 @@ static tp_status extend_alone(struct many *many) {
     return TP_OK;
 }
 
-static tp_status settle_alone(struct many *many) {
+static tp_status settle_alone(struct tpi_settle_many *many) {
     if (many->event == TPI_EVENT_EXTEND) return extend_alone(many);
     for (int round = 0; round < ROUNDS && count_open(many); round++) {
         size_t before = count_open(many);
@@ -322,13 +255,13 @@ static tp_status settle_alone(struct many *many) {
 }
 
 /* Tasks of plan hold that this transaction has locked; a lock has no lease to extend. */
-static tp_status settle_locked(struct many *many) {
+static tp_status settle_locked(struct tpi_settle_many *many) {
     const tp_task **locked = calloc(many->count, sizeof *locked);
     const char **gates = calloc(many->count, sizeof *gates);
     size_t count = 0, at = 0;
     tp_status status = locked && gates ? TP_OK : tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count && status == TP_OK; i++) {
-        struct item *item = &many->items[i];
+        struct tpi_settle_item *item = &many->items[i];
         if (!item->open || !tpi_hold_locked(many->conn, item->task)) continue;
         item->open = false;
         item->answer = TP_LOST; /* unless all goes well */
@@ -337,7 +270,7 @@ static tp_status settle_locked(struct many *many) {
     if (status == TP_OK && many->event == TPI_EVENT_COMPLETE)
         status = tpi_hold_finish_many(many->conn, locked, count, &many->texts, gates);
     for (size_t i = 0; i < many->count && status == TP_OK; i++) {
-        struct item *item = &many->items[i];
+        struct tpi_settle_item *item = &many->items[i];
         if (item->open || at == count || item->task != locked[at]) continue;
         item->answer = TP_OK;
         item->gate = gates[at++];
@@ -352,13 +285,12 @@ static tp_status settle_locked(struct many *many) {
 /* In a transaction of the caller's nothing is taken back but by its end. What is found now are this try's own
  * writes as well, so a task that is found could have been settled; but one statement moves all that it holds.
  */
-static tp_status settle_inside(struct many *many) {
+static tp_status settle_inside(struct tpi_settle_many *many) {
     tp_status status = settle_locked(many);
     bool locks_lost = status == TP_LOST, in_two = many->conn->store.caps & TPI_CAP_MOVE_IN_TWO;
     if (status == TP_OK) status = write_all(many);
     if (status == TP_OK || locks_lost) return answer_open(many);
-    if (status != TP_NONE)
-        return tpi_refused_judge(&many->conn->store, status, "finished", find_moves, many);
+    if (status != TP_NONE) return tpi_refused_judge(&many->conn->store, status, "finished", find_moves, many);
     status = for_groups(many, read_group);
     if (status != TP_OK) return status;
     tpi_link_doom(&many->conn->store.link);
@@ -371,7 +303,7 @@ static tp_status settle_inside(struct many *many) {
 
 /* ---- The calls ----------------------------------------------------------------------------------------- */
 
-static tp_status settle_items(struct many *many) {
+static tp_status settle_items(struct tpi_settle_many *many) {
     bool open = false;
     tp_status status = tpi_conn_in_transaction(many->conn, &open);
     if (status != TP_OK) return status;
@@ -379,22 +311,22 @@ static tp_status settle_items(struct many *many) {
     return many->conn->store.link.owned ? settle_alone(many) : one_by_one(many);
 }
 
-static tp_status settle(struct many *many, const tp_task *const *tasks, tp_status *answers) {
+static tp_status settle(struct tpi_settle_many *many, const tp_task *const *tasks, tp_status *answers) {
     const tp_task *lost = NULL;
     many->items = calloc(many->count, sizeof *many->items);
     if (!many->items) return tpi_link_no_memory(&many->conn->store.link);
     for (size_t i = 0; i < many->count; i++)
-        many->items[i] = (struct item){.task = tasks[i], .index = i, .open = true};
+        many->items[i] = (struct tpi_settle_item){.task = tasks[i], .index = i, .open = true};
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
     /* A task that is named twice is settled once. */
     for (size_t i = 1; i < many->count; i++) {
-        struct item *item = &many->items[i];
+        struct tpi_settle_item *item = &many->items[i];
         item->repeated = by_token_and_id(item - 1, item) == 0;
         if (item->repeated) item->open = false;
     }
     tp_status status = settle_items(many);
     for (size_t i = 0; i < many->count && status == TP_OK; i++) {
-        struct item *item = &many->items[i];
+        struct tpi_settle_item *item = &many->items[i];
         if (item->repeated) item->answer = many->items[i - 1].answer;
         if (answers) answers[item->index] = item->answer;
         if (item->answer == TP_LOST && !lost) lost = item->task;
@@ -404,7 +336,7 @@ static tp_status settle(struct many *many, const tp_task *const *tasks, tp_statu
     return lost ? tpi_settle_lost(many->conn, lost) : status;
 }
 
-static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_status *answers) {
+static tp_status settle_many(struct tpi_settle_many *many, const tp_task *const *tasks, tp_status *answers) {
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK && !tasks && many->count) status = tpi_error(TP_MISUSE, "tasks is NULL");
     for (size_t i = 0; tasks && i < many->count && status == TP_OK; i++)
@@ -416,12 +348,13 @@ static tp_status settle_many(struct many *many, const tp_task *const *tasks, tp_
 }
 
 tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {
-    struct many many = {.conn = conn, .event = TPI_EVENT_COMPLETE, .count = count};
+    struct tpi_settle_many many = {.conn = conn, .event = TPI_EVENT_COMPLETE, .count = count};
     return settle_many(&many, tasks, answers);
 }
 
 tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count, int64_t lease_ms,
                           tp_status *answers) {
-    struct many many = {.conn = conn, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms, .count = count};
+    struct tpi_settle_many many = {
+        .conn = conn, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms, .count = count};
     return settle_many(&many, tasks, answers);
 }

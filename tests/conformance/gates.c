@@ -1,5 +1,5 @@
-/* Order per key, and limits: what a gate lets through, in which order, whatever ends a task, and whatever call
- * gets no answer. Never more than the width, and never too few. */
+/* Order per key, and limits: what a gate lets through, in which order, whatever ends a task, and whatever
+ * call gets no answer. Never more than the width, and never too few. */
 #include <sqlext.h>
 
 #include "ops/for_workers.h"
@@ -51,7 +51,8 @@ static void expect_through(const char *gate, int64_t count) {
 static void make_due(void) {
     if (!pool_on_generic()) return;
     sql_run(pool.eye,
-            "UPDATE tp_pending SET due_at = %" PRId64 " WHERE gate IS NOT NULL AND state <> 'handling' AND due_at < %" PRId64,
+            "UPDATE tp_pending SET due_at = %" PRId64
+            " WHERE gate IS NOT NULL AND state <> 'handling' AND due_at < %" PRId64,
             LONG_AGO, 2 * LONG_AGO);
 }
 
@@ -109,7 +110,8 @@ TEST(test_gates__many_that_are_put_in_at_once_keep_their_order) {
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE gate IS NULL OR gate <> '=one'");
     sql_run(pool.eye, "DELETE FROM tp_gate_task WHERE gate <> '=one'");
     for (size_t i = 0; i < MANY; i++)
-        if (tasks[i].order_key && strcmp(tasks[i].order_key, "one") == 0) memcpy(ids[count++], tasks[i].id, ID);
+        if (tasks[i].order_key && strcmp(tasks[i].order_key, "one") == 0)
+            memcpy(ids[count++], tasks[i].id, ID);
     expect_order(ids, count);
     must(tp_enqueue_many(pool.a, tasks, MANY, &inserted)); /* asked again: all are there, but those deleted */
     expect_number(inserted, MANY - count);
@@ -134,7 +136,8 @@ TEST(test_gates__the_first_keeps_its_place_while_it_waits_for_a_retry) {
 }
 
 TEST(test_gates__a_task_that_is_due_later_lets_none_of_its_key_overtake) {
-    tp_new_task later = task_with(.order_key = "k", .due_at = LONG_AGO * 5), now = task_with(.order_key = "k");
+    tp_new_task later = task_with(.order_key = "k", .due_at = LONG_AGO * 5),
+                now = task_with(.order_key = "k");
     must(tp_enqueue(pool.a, &later));
     must(tp_enqueue(pool.a, &now));
     expect_number(row_of(later.id).due_at, LONG_AGO * 5);
@@ -341,7 +344,8 @@ TEST(test_gates__an_operators_release_and_retry_keep_the_place) {
 TEST(test_gates__nobody_lets_a_task_through_by_another_time) {
     char ids[2][ID];
     tp_edit_request edit = TP_EDIT_INIT;
-    tp_new_task replace = task_with(.dedup_key = "dup", .on_duplicate = TP_DUPLICATE_REPLACE, .params = "new"),
+    tp_new_task replace =
+                    task_with(.dedup_key = "dup", .on_duplicate = TP_DUPLICATE_REPLACE, .params = "new"),
                 push = task_with(.dedup_key = "dup", .on_duplicate = TP_DUPLICATE_PUSH_BACK),
                 second = task_with(.order_key = "k", .dedup_key = "dup");
     put_behind(NULL, "k", 1, ids);
@@ -358,7 +362,8 @@ TEST(test_gates__nobody_lets_a_task_through_by_another_time) {
     expect_waits(second.id);
     assert_string_equal(task_shown(pool.b, second.id)->params, "new");
     assert_string_equal(task_shown(pool.b, second.id)->gate, "=k");
-    expect_number(count_of("tp_pending WHERE state = 'pending' AND due_at <= %" PRId64, TPI_GATE_WAITS - 1), 1);
+    expect_number(count_of("tp_pending WHERE state = 'pending' AND due_at <= %" PRId64, TPI_GATE_WAITS - 1),
+                  1);
 }
 
 TEST(test_gates__what_cannot_be_is_refused_with_words) {
@@ -510,8 +515,8 @@ TEST(test_gates__two_who_enqueue_are_in_the_order_of_their_commits) {
     expect_order(ids, 3);
 }
 
-/* A transaction that began, and saw what was, before others came: it may fail, but lets none through that has no
- * room. */
+/* A transaction that began, and saw what was, before others came: it may fail, but lets none through that has
+ * no room. */
 static void lend_at(SQLINTEGER level) {
     char ids[1][ID];
     int64_t rows = 0;
@@ -519,7 +524,8 @@ static void lend_at(SQLINTEGER level) {
     must(tp_gate_set(pool.eye, "bank", 1, TP_GATE_BLOCK, NULL));
     struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
     tp_new_task late = behind("bank");
-    if (!SQL_SUCCEEDED(SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)(intptr_t)level, 0)))
+    if (!SQL_SUCCEEDED(
+            SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)(intptr_t)level, 0)))
         return;
     sure(sql_raw_number(loan.raw.dbc, &rows, "SELECT COUNT(*) FROM tp_meta"), "%s", sql_reason());
     if (!pool_on_sqlite()) put_behind("bank", NULL, 1, ids);
@@ -546,7 +552,8 @@ TEST(test_gates__a_lent_connection_without_a_transaction_is_refused) {
 
 /* ---- A library that knows no gates --------------------------------------------------------------------- */
 
-/* It settles a task and leaves the gate as it was: the others wait, until the maintenance of a newer worker. */
+/* It settles a task and leaves the gate as it was: the others wait, until the maintenance of a newer worker.
+ */
 TEST(test_gates__what_others_left_is_mended) {
     char ids[3][ID];
     must(tp_gate_set(pool.a, "bank", 1, TP_GATE_BLOCK, NULL));

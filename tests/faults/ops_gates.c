@@ -1,5 +1,5 @@
-/* A task behind a gate is there once, in its place, and its end lets one through: whichever call fails, the gate
- * has let through as many as its width. */
+/* A task behind a gate is there once, in its place, and its end lets one through: whichever call fails, the
+ * gate has let through as many as its width. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,8 +22,10 @@ static void put_behind(struct work *work, size_t count) {
         must(tp_enqueue(pool.b, &task));
         memcpy(work->ids[work->id_count++], task.id, TP_ID_SIZE);
         row_make_due(task.id); /* of those that wait too: whoever is let through says so in gate_task */
-        sql_run(pool.eye, "UPDATE tp_pending SET due_at = %" PRId64 " WHERE id IN "
-                          "(SELECT task_id FROM tp_gate_task WHERE passed = 0)", TP_TIME_MAX);
+        sql_run(pool.eye,
+                "UPDATE tp_pending SET due_at = %" PRId64 " WHERE id IN "
+                "(SELECT task_id FROM tp_gate_task WHERE passed = 0)",
+                TP_TIME_MAX);
     }
 }
 
@@ -132,13 +134,15 @@ static void want_places(struct work *work, const int *places, size_t count) {
         if (got != places[i]) wrong("task %zu has place %d, not %d", i, got, places[i]);
         through += places[i] == 1;
         if (places[i] < 0) continue;
-        int64_t waits = sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND due_at = %" PRId64,
-                                   work->ids[i], TP_TIME_MAX);
+        int64_t waits =
+            sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND due_at = %" PRId64,
+                       work->ids[i], TP_TIME_MAX);
         if (snapshot_count(&work->now, "pending", work->ids[i], "")) want_number(waits, places[i] == 0);
     }
     want_number(sql_number(pool.eye, "SELECT SUM(let_through) FROM tp_gate"), through);
 }
-#define want_these(work, ...) want_places((work), (const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+#define want_these(work, ...)                                                                                \
+    want_places((work), (const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 
 static void is_behind(struct work *work) {
     are_pending(work);
@@ -207,7 +211,8 @@ static const struct operation operations[] = {
     {"complete behind a gate", 0, first_claimed, complete, TP_OK, next_is_through},
     {"complete behind a gate, in a transaction", INSIDE, first_claimed, complete, TP_OK, next_is_through},
     {"complete_many behind a gate", 0, first_claimed, complete_many, TP_OK, next_is_through},
-    {"complete_many behind a gate, in a transaction", INSIDE, first_claimed, complete_many, TP_OK, next_is_through},
+    {"complete_many behind a gate, in a transaction", INSIDE, first_claimed, complete_many, TP_OK,
+     next_is_through},
     {"give_up behind a gate", 0, first_claimed, give_up, TP_EXHAUSTED, it_blocks},
     {"give_up behind a gate that passes", 0, first_claimed_passing, give_up, TP_EXHAUSTED, it_passes},
     {"retry behind a gate", 0, first_given_up, retry_failed, TP_OK, it_is_the_last},

@@ -78,10 +78,9 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending", "finished",    "failed",   "history",      "fx",
-                                         "once",    "schedule",    "worker",   "pause",        "activity",
-                                         "request", "request_row", "calendar", "calendar_day", "step",
-                                         "gate_task"};
+    static const char *const tables[] = {
+        "pending", "finished", "failed",  "history",     "fx",       "once",         "schedule", "worker",
+        "pause",   "activity", "request", "request_row", "calendar", "calendar_day", "step",     "gate_task"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

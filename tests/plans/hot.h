@@ -150,7 +150,8 @@
     X(gate_of, KEY, "")                                                                                      \
     X(gate_of_each, KEY, "")                                                                                 \
     X(gate_gone, FEW, "what one gate has let through")                                                       \
-    X(gate_lacking, ALL, "maintenance: of what gates have let through, and of named gates; neither grows with what waits")\
+    X(gate_lacking, ALL,                                                                                     \
+      "maintenance: of what gates have let through, and of named gates; neither grows with what waits")      \
     X(gate_list, ALL, "named gates are few")                                                                 \
     X(gate_find, KEY, "")                                                                                    \
     X(schedule_add, KEY, "")                                                                                 \
