@@ -259,6 +259,7 @@
     X(check_order, 0)                                                                                        \
     X(check_ids, 0)                                                                                          \
     X(check_handlers, 0)                                                                                     \
+    X(check_gates, 0)                                                                                        \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \

@@ -267,6 +267,7 @@
     X(check_order, ALL, "taskpool check looks at every row")                                                 \
     X(check_ids, ALL, "taskpool check looks at every row")                                                   \
     X(check_handlers, ALL, "taskpool check looks at every row")                                              \
+    X(check_gates, ALL, "taskpool check looks at every row")                                                 \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
     X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \
