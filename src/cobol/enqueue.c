@@ -64,6 +64,13 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     return status;
 }
 
+/* A block of the copybook before ends in front of them. */
+static void fill_missing(struct new_block *block) {
+    if ((size_t)block->size == sizeof *block) return;
+    field_fill(block->order_key, sizeof block->order_key, "");
+    field_fill(block->gate, sizeof block->gate, "");
+}
+
 int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {
     struct call call;
     struct new_block block;
@@ -73,6 +80,7 @@ int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {
     if (status == TP_OK)
         status = call_block_from(&call, &block, new_block, offsetof(struct new_block, on_duplicate),
                                  sizeof block, "TPNEW");
+    if (status == TP_OK) fill_missing(&block);
     if (status == TP_OK) status = read_texts(&call, &block, params, &texts);
     if (status == TP_OK) {
         status = enqueue(&call, &block, &texts);

@@ -86,7 +86,7 @@ static int run_grants(const char *begin, const char *end) {
 }
 
 static void run_grants_script(void) {
-    assert_in_range(run_grants("", ";\n"), 60, 95);
+    assert_in_range(run_grants("", ";\n"), 60, 110);
 }
 
 /* The password goes over the connection only. */
@@ -271,8 +271,15 @@ TEST(test_grants__a_producer_that_reads_no_params_hears_of_the_id_alone) {
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE handler = 'asked'"), 1);
 }
 
+static tp_status put_in_order(void) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = "ordered";
+    task.order_key = "granted";
+    return tp_enqueue(users[PRODUCER].conn, &task);
+}
+
 /* The last of the producer's: he may do more from here on. */
-TEST(test_grants__a_producer_changes_tasks_that_wait_where_he_is_granted_that) {
+TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_granted_that) {
     tp_new_task task = TP_NEW_TASK_INIT;
     put("changed", "key of changed");
     task.handler = "changed";
@@ -280,7 +287,12 @@ TEST(test_grants__a_producer_changes_tasks_that_wait_where_he_is_granted_that) {
     task.params = "new";
     task.on_duplicate = TP_DUPLICATE_REPLACE;
     may_not(tp_enqueue(users[PRODUCER].conn, &task));
-    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 2, 4);
+    may_not(put_in_order());
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 5, 8);
+    must(put_in_order());
+    must(put_in_order());
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_gate_task WHERE gate = '=granted'"), 2);
+    assert_int_equal(sql_number(pool.eye, "SELECT let_through FROM tp_gate WHERE name = '=granted'"), 1);
     must(tp_enqueue(users[PRODUCER].conn, &task));
     must(tp_enqueue(users[PRODUCER].conn, &task));
     assert_string_not_equal(task.existing_id, "");
