@@ -58,7 +58,6 @@ void snapshot_read(struct snapshot *snapshot) {
             "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
             "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "
             "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "
-            "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step UNION ALL "
             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
             "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
@@ -66,6 +65,8 @@ void snapshot_read(struct snapshot *snapshot) {
             "'four_eyes' ORDER BY 1, 2, 3") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
     read = read && sql_raw_each(dbc, add_row, snapshot,
