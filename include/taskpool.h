@@ -322,8 +322,9 @@ typedef struct tp_new_task {
  * task with this dedup_key. TP_OK with existing_id set: that task waited, was changed as it says in this
  * transaction, and the history has it as replaced or deferred, under this struct's id. Asked again it is
  * found there, so it is done once, also when that task was handled and purged meanwhile, as long as the
- * history has the event. TP_EXISTS: that task is in hand; nothing was written, and what it does may have
- * begun before: ask again when it has ended, or put in one without the key. A task that is done or in the
+ * history has the event. TP_EXISTS: that task is in hand, or one is to be replaced of which a step is done
+ * (tp_run_step); nothing was written, and what it does may have begun before: ask again when it has ended, or
+ * put in one without the key. A task that is done or in the
  * failed pool is no open one, so a new one is put in. A session that has changed the task, or holds it by
  * plan hold, is waited for. TP_MISUSE also: the task with the key is of another handler; or it is to be
  * replaced while four eyes is on: there tp_edit changes params, with a second person. It takes several

@@ -53,6 +53,13 @@ tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, con
     return status;
 }
 
+tp_status tpi_steps_any(tp_conn *conn, const char *id, bool *found) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, id);
+    return tpi_store_exists(&conn->store, conn->store.by_locks ? TPI_S_step_any_locking : TPI_S_step_any,
+                            &args, found);
+}
+
 tp_status tpi_steps_purge(tp_conn *conn, const char *const *ids, size_t count) {
     struct tpi_args args = {0};
     int64_t rows = 0;

@@ -122,6 +122,8 @@
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
     X(step_find, KEY, "")                                                                                    \
+    X(step_any, KEY, "")                                                                                     \
+    X(step_any_locking, KEY, "")                                                                             \
     X(step_add, KEY, "")                                                                                     \
     X(step_purge, KEY, "")                                                                                   \
     X(once_find_locking, KEY, "")                                                                            \

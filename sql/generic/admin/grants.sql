@@ -27,6 +27,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
 -- GRANT UPDATE ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_history TO tp_producer;
+-- GRANT SELECT ON tp_step TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;

@@ -30,6 +30,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT INSERT ON tp_history TO tp_producer;
 -- GRANT SELECT (id, task_id, reason) ON tp_history TO tp_producer;
+-- GRANT SELECT (task_id) ON tp_step TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
