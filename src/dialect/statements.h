@@ -121,6 +121,7 @@
     X(step_any, 0)                                                                                           \
     X(step_any_locking, TPI_CAP_LOCKING_READ)                                                                \
     X(step_add, 0)                                                                                           \
+    X(step_tasks, 0)                                                                                         \
     X(step_purge, 0)                                                                                         \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(calendar_add, 0)                                                                                       \

@@ -2,6 +2,9 @@
  * or asked for again. Declared in for_workers.h. Read next: worker/run_step.c. */
 #include "ops/steps.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "ops/for_workers.h"
 #include "ops/refused.h"
@@ -60,9 +63,30 @@ tp_status tpi_steps_any(tp_conn *conn, const char *id, bool *found) {
                             &args, found);
 }
 
-tp_status tpi_steps_purge(tp_conn *conn, const char *const *ids, size_t count) {
+static tp_status purge_each(struct tpi_store *store, const char *const *ids, size_t count) {
     struct tpi_args args = {0};
     int64_t rows = 0;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        if (i && strcmp(ids[i], ids[i - 1]) == 0) continue; /* they come in the order of their key */
+        tpi_args_text(&args, TPI_P_id, ids[i]);
+        status = tpi_store_change(store, TPI_S_step_purge, &args, &rows);
+    }
+    return status;
+}
+
+tp_status tpi_steps_purge(tp_conn *conn, const char *const *ids, size_t count) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
+    struct tpi_store *store = &conn->store;
+    struct tpi_texts texts = {0};
+    struct tpi_args args = {0};
+    void *all = NULL;
+    size_t found = 0;
     tpi_args_list(&args, ids, count);
-    return tpi_store_change(&conn->store, TPI_S_step_purge, &args, &rows);
+    tp_status status =
+        tpi_store_list(store, TPI_S_step_tasks, &args, only, &texts, sizeof(char *), &all, &found);
+    if (status == TP_OK) status = purge_each(store, all, found);
+    free(all);
+    tpi_texts_free(&texts);
+    return status;
 }

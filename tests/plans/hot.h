@@ -125,6 +125,7 @@
     X(step_any, KEY, "")                                                                                     \
     X(step_any_locking, KEY, "")                                                                             \
     X(step_add, KEY, "")                                                                                     \
+    X(step_tasks, KEY, "")                                                                                   \
     X(step_purge, KEY, "")                                                                                   \
     X(once_find_locking, KEY, "")                                                                            \
     X(calendar_add, KEY, "")                                                                                 \
