@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/conn.h"
 #include "ops/for_workers.h"
+#include "ops/refused.h"
 
 enum { MINUTE_MS = 60000, HOUR_MS = 60 * MINUTE_MS };
 
@@ -14,17 +15,26 @@ static const struct level {
     int64_t age_ms, bucket_ms;
 } levels[TPI_ROLLUP_LEVELS] = {{6 * HOUR_MS, 10 * MINUTE_MS}, {48 * HOUR_MS, HOUR_MS}};
 
-static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
+/* What is to be rolled up. */
+struct counted {
+    int64_t sums, minutes;
+};
 
 static tp_status replace(tp_conn *conn, struct tpi_args *args) {
-    int64_t counted = 0, summed = 0, deleted = 0;
-    tp_status status = tpi_store_read(&conn->store, TPI_S_activity_rollup_count, args, only, NULL, &counted);
+    static const struct tpi_column columns[] = {TPI_COLUMN(NUMBER, struct counted, sums),
+                                                TPI_COLUMN(NUMBER, struct counted, minutes), TPI_COLUMN_END};
+    struct counted counted = {0};
+    int64_t summed = 0, deleted = 0;
+    tp_status status =
+        tpi_store_read(&conn->store, TPI_S_activity_rollup_count, args, columns, NULL, &counted);
     if (status == TP_OK) status = tpi_store_change(&conn->store, TPI_S_activity_rollup_add, args, &summed);
     if (status == TP_OK)
         status = tpi_store_change(&conn->store, TPI_S_activity_rollup_delete, args, &deleted);
-    if (status == TP_OK && deleted != counted)
-        status = tpi_error(TP_CONFLICT, "a worker wrote late what it did in a time that was rolled up");
-    return status;
+    if (status == TP_OK && deleted != counted.minutes)
+        return tpi_error(TP_CONFLICT, "a worker wrote late what it did in a time that was rolled up");
+    return status == TP_OK && summed != counted.sums
+               ? tpi_refused_silently(&conn->store, "stored fewer sums than there were", "activity")
+               : status;
 }
 
 static tp_status roll_up(tp_conn *conn, const struct level *level, int64_t bucket) {
@@ -42,6 +52,7 @@ static tp_status roll_up(tp_conn *conn, const struct level *level, int64_t bucke
  * rolls up the last of one is not met by who, a moment later, counts it to the other. TP_NONE: there is none.
  */
 static tp_status find(tp_conn *conn, const struct level *level, int64_t since, int64_t *minute) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
     struct tpi_args args = {0};
     int64_t now = 0, from = 0;
     tp_status status = tpi_ask_now(conn, &now);
@@ -60,8 +71,9 @@ static tp_status roll_next_up(tp_conn *conn, const struct level *level, int64_t 
     if (status != TP_OK) return status;
     int64_t bucket = minute / level->bucket_ms * level->bucket_ms;
     status = roll_up(conn, level, bucket);
-    /* Another does it, or did; what came late then stays by the minute. */
-    if (status == TP_OK || status == TP_CONFLICT) *since = bucket + level->bucket_ms;
+    /* Another does it, or did; what came late then stays by the minute, and so does what a rule of the
+     * owner's on the table refuses: it is not in the way of all that comes after it. */
+    if (status == TP_OK || status == TP_CONFLICT || status == TP_DB) *since = bucket + level->bucket_ms;
     return status;
 }
 

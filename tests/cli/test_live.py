@@ -20,9 +20,9 @@ def test_check():
     code, out, _ = run("check")
     check("an empty pool is no alarm", code == 0, out)
     check("enqueue", run("enqueue", "pay", "1")[0] == 0)
-    code, out, _ = run("check")
+    code, out, _ = run("check", "--grace", "1d")
     check("within the grace time there is no alarm", code == 0, out)
-    check("which is said", "ok    workers: all tasks that have been due for more than 2m 0s have a worker\n" in out, out)
+    check("which is said", "ok    workers: all tasks that have been due for more than 1d 0h have a worker\n" in out, out)
     until(lambda: run("check", "--grace", "0")[0] == 9)  # a clock without a fraction moves once a second
     code, out, _ = run("check", "--grace", "0")
     check("a task without a worker is an alarm", code == 9 and "pay: no living worker" in out, out)
@@ -38,7 +38,8 @@ def test_check():
     check("pause another", run("pause", "idle")[0] == 0 and "idle is paused by " in run("check")[1] and run("resume", "idle")[0] == 0)
     check("resume", run("resume", "pay")[0] == 0)
     check("a needed worker", run("check", "--need-worker", "other")[0] == 9)
-    check("limits", run("check", "--nagios", "--max-age", "0,1d")[0] == 1 and run("check", "--max-failed", "0")[0] == 0)
+    check("limits", run("check", "--grace", "1d", "--nagios", "--max-age", "0,1d")[0] == 1
+          and run("check", "--grace", "1d", "--max-failed", "0")[0] == 0)
     code, out, _ = run("check", "--nagios", TASKPOOL_DSN="Driver=SQLite3;Database=/nowhere/at/all.db")
     check("what cannot be checked is unknown", code == 3 and out.startswith("TASKPOOL UNKNOWN: "), f"{code} {out}")
 
@@ -106,8 +107,8 @@ def test_oldest():
     until(lambda: run("check", "--max-held", "0")[0] == 9)  # as above
     code, out, _ = run("check", "--max-held", "0")
     check("a task that is held for too long", code == 9 and "BAD   held: slow: busy on " in out and f" has held {task} for " in out, out)
-    check("for a plugin a warning", run("check", "--nagios", "--max-held", "0,1d")[0] == 1)
-    check("not yet for too long", run("check", "--max-held", "1d")[0] == 0)
+    check("for a plugin a warning", run("check", "--grace", "1d", "--nagios", "--max-held", "0,1d")[0] == 1)
+    check("not yet for too long", run("check", "--grace", "1d", "--max-held", "1d")[0] == 0)
     check("in the metrics, too", until(lambda: samples()['taskpool_longest_held_seconds{handler="slow"}'] > 0))
     with open("go", "w", encoding="utf-8"):
         pass
@@ -135,7 +136,7 @@ def test_drain():
                                  for one in map(json.loads, run("workers", "--all", "--json")[1].splitlines())))
     out = run("metrics")[1]
     check("it is in the metrics", 'taskpool_run_seconds_count{handler="quick"} ' in out, out)
-    check("how long tasks waited", run("check", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
+    check("how long tasks waited", run("check", "--grace", "1d", "--max-wait", "1d")[0] == 0 and run("check", "--max-wait", "0")[0] in (0, 9))
     check("top has it", "last 10 minutes: waits p50 " in run("top", "--once")[1])
 
 

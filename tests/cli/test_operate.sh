@@ -46,7 +46,7 @@ sed -n '/^| from  /,/^$/p' "$HERE/../../docs/lifecycle.md" | grep '^|' | diff - 
 code=$?
 expect "docs/lifecycle.md has the same table" 0
 
-run check --rows
+run check --rows --grace 1d
 expect "check before the schema is there" 5 '' '.'
 if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$PREFIX" >prepare.log 2>&1 || cat prepare.log; fi
 run schema install
@@ -221,19 +221,19 @@ expect "for ever again" 0 '^finished +for ever$'
 
 # ---- Check -----------------------------------------------------------------------------------------
 
-run check --rows
+run check --rows --grace 1d
 expect "a good pool" 0 '^ok +one pool: '
-run check --rows --json
+run check --rows --grace 1d --json
 expect "check --json" 0 '\{"check":"one pool","ok":true,"count":0,'
 if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     file=${TASKPOOL_DSN##*Database=}
     sqlite3 "${file%%;*}" "UPDATE ${PREFIX}pending SET state = 'handling' WHERE handler = 'mail'"
-    run check --rows
+    run check --grace 1d --rows
     expect "a bad pool" 9 '^BAD +owners: 1 tasks are being handled by nobody'
     expect "says what to do" 9 'what to do: taskpool release --id '
     run release --handler mail
     expect "which helps" 0 '^released 1$'
-    run check --rows --quiet
+    run check --grace 1d --rows --quiet
     expect "check --quiet says nothing of a good pool" 0
 fi
 
@@ -261,21 +261,21 @@ run audit --subject audited --csv
 expect "--csv" 0 'carl,schedule-removed,audited,1,,old contract' ''
 run audit --all --limit 3
 expect "all or some" 2 '' '--all and --limit exclude each other'
-run check --audit # 9: generic knows no triggers
+run check --grace 1d --audit # 9: generic knows no triggers
 expect "a whole chain" '0|9' '^ok +chain: [0-9]+ rows follow each other, unchanged'
-run check --anchor 17
+run check --grace 1d --anchor 17
 expect "an anchor alone" 2 '' '--anchor goes with --audit'
-run check --audit --anchor 17
+run check --grace 1d --audit --anchor 17
 expect "an anchor that is none" 2 '' "'17' is no anchor"
 anchor=$("$TASKPOOL" audit --anchor)
-run check --audit --anchor "$anchor"
+run check --grace 1d --audit --anchor "$anchor"
 expect "the anchor is found" '0|9' '^ok +anchor: the chain still has the row of the anchor'
 verify "$anchor"
 expect "so says a script without taskpool" 0 'rows follow each other'
 if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     file=${TASKPOOL_DSN##*Database=}
     sqlite3 "${file%%;*}" "DROP TRIGGER IF EXISTS ${PREFIX}audit_update; UPDATE ${PREFIX}audit SET who = 'mallory' WHERE seq = 2"
-    run check --audit --anchor "$anchor"
+    run check --grace 1d --audit --anchor "$anchor"
     expect "a changed row" 9 '^BAD +chain: row 2 was changed' ''
     expect "and a trigger that is gone" 9 '^BAD +append-only: this user may change rows' ''
     verify "$anchor"

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/uuid.h"
+#include "conformance/rules.h"
 #include "suite.h"
 
 THEME(approvals, ONCE);
@@ -420,6 +421,23 @@ TEST(test_approvals__who_holds_up_the_audit_leaves_the_request_waiting) {
     must(tp_rollback(pool.b));
     assert_string_equal(state_of(id), "waiting");
     approved(id, 2);
+}
+
+/* What cannot be done now may be done later: the request is not out of date. */
+TEST_AGAINST(rules_on_insert, test_approvals__what_the_owner_refuses_leaves_the_request_waiting) {
+    char id[ID];
+    rule_make(rule, "finished", "biz_key", "refused");
+    put_settled("failed", "fine", id);
+    put_settled("failed", "refused", id);
+    switch_on();
+    tp_operated result = TP_OPERATED_INIT;
+    expect(TP_REQUESTED, ask(TP_ACTION_SKIP, "failed", "ann", &result));
+    tp_status status = approve_by(pool.b, result.request_id, "bob");
+    assert_true(status == TP_DB || status == TP_CONFLICT); /* where no error tells it from a rival */
+    expect_number(count_of("tp_failed"), 2);
+    assert_string_equal(state_of(result.request_id), "waiting");
+    rule_lift();
+    approved(result.request_id, 2);
 }
 
 TEST(test_approvals__more_than_a_chunk_is_one_transaction) {

@@ -177,16 +177,17 @@ TEST(test_audit__an_act_on_many_is_one_row_a_transaction_with_a_digest_of_the_id
     expect_whole(NULL);
 }
 
-/* echo 00000000-0000-4000-8000-00000000000{1,2} | tr ' ' '\n' | sha256sum */
+/* echo 00000000-0000-4000-8000-00000000000{1,2} | tr ' ' '\n' | sha256sum. The second is older, so it is
+ * deleted first. */
 TEST(test_audit__the_digest_of_ids_is_that_of_sha256sum) {
     static const char *const ids[] = {"00000000-0000-4000-8000-000000000002",
                                       "00000000-0000-4000-8000-000000000001"};
-    tp_selection selection = selection_with(.ids = ids, .id_count = 2);
+    tp_selection selection = selection_with(.pool = "failed");
     new_chain();
     for (int i = 0; i < 2; i++)
         put_row(pool.eye, .in = "failed", .id = ids[i], .state = "failed", .failures = 1, .created_at = 1,
-                .settled_at = 2);
-    must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, NULL));
+                .settled_at = 2 + i);
+    must(tp_operate(pool.a, TP_ACTION_PURGE, &selection, NULL));
     assert_string_equal(last_act().ids_hash,
                         "d7c3edbc6845b7b42ab45e96b21182315e503144e9659129f16c5d2f03e88a79");
 }

@@ -302,6 +302,20 @@ TEST(test_enqueue_again__with_other_content_is_refused_and_says_what_differs) {
     expect(TP_EXISTS, tp_enqueue(pool.a, &task));
 }
 
+/* Only the history tells an edit from a struct that was used for two; a look that fails tells neither. */
+TEST(test_enqueue_again__of_what_was_edited_is_no_misuse_though_the_look_fails) {
+    tp_new_task task = enqueue(pool.a, .params = "old");
+    tp_edit_request edit = TP_EDIT_INIT;
+    edit.fields = TP_EDIT_PARAMS;
+    edit.params = "new";
+    must(tp_edit(pool.b, task.id, &edit, "ann@desk", "because"));
+    if (!reads_params()) skip();
+    lose_call("history_edits", NULL, true);
+    expect(TP_DISCONNECTED, tp_enqueue(pool.a, &task));
+    must(tp_conn_reopen(pool.a));
+    expect(TP_EXISTS, tp_enqueue(pool.a, &task));
+}
+
 TEST(test_enqueue_again__a_delay_is_compared_too) {
     tp_new_task task = enqueue(pool.a, .delay_ms = 3600000);
     expect(TP_EXISTS, tp_enqueue(pool.a, &task));

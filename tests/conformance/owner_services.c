@@ -2,7 +2,9 @@
  * too, never "there", "not there", "another was quicker" or "ask again", and stops nothing else. */
 #include "base/uuid.h"
 #include "conformance/rules.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
+#include "support/engine.h"
 
 THEME(owner_services, ONCE);
 
@@ -320,4 +322,62 @@ static void resume_against(const struct rule *rule) {
 TEST(test_owner_services__a_pause_or_its_end_that_is_refused_is_said_so) {
     rule_for_each(&rules_on_insert, pause_against);
     rule_for_each(&rules_on_delete, resume_against);
+}
+
+/* ---- What workers did ---------------------------------------------------------------------------------- */
+
+enum { HOUR_MS = 60 * 60 * 1000, MINUTES = 2 };
+
+#define GIVEN_WORKER "0190ffff-2222-7000-8000-000000000001"
+
+/* Begins an hour three days ago, in which a worker did something in two minutes; an hour later, too. */
+static int64_t write_hours(void) {
+    int64_t now = 0;
+    sql_run(pool.eye, "DELETE FROM tp_activity");
+    must(tp_now(pool.a, &now));
+    int64_t hour = now / HOUR_MS * HOUR_MS - INT64_C(72) * HOUR_MS;
+    for (int i = 0; i < 2 * MINUTES; i++) {
+        tp_activity row = {.handler = pool.handler, .done = i + 1};
+        row.since = hour + i / MINUTES * HOUR_MS + i % MINUTES * 60000;
+        snprintf(row.worker, sizeof row.worker, "%s", GIVEN_WORKER);
+        must(tpi_activity_write(pool.a, &row, 1));
+    }
+    return hour;
+}
+
+static void expect_minutes(int64_t hour, int64_t rows, int64_t done) {
+    expect_number(count_of("tp_activity WHERE minute < %" PRId64, hour + HOUR_MS), rows);
+    expect_number(sql_number(pool.eye, "SELECT SUM(done) FROM tp_activity"), done);
+}
+
+/* The sum of the first hour is refused; of the second it is made. */
+TEST_AGAINST(rules_on_insert, test_owner_services__a_refused_roll_up_leaves_the_minutes_and_goes_on) {
+    char sum[24];
+    int64_t since[TPI_ROLLUP_LEVELS] = {0}, hour = write_hours();
+    if (rule->seeded) return; /* a row in the way of this one is of another that rolled up */
+    snprintf(sum, sizeof sum, "%" PRId64, hour + 60);
+    rule_make_over(rule, "activity", pool_on_sqlite() ? "minute || ''" : "minute",
+                   sum); /* compared as text */
+    expect_refused(tpi_activity_roll_up(pool.a, since));
+    expect_minutes(hour, MINUTES, 10);
+    if (takes_others(rule)) must(tpi_activity_roll_up(pool.a, since));
+    if (takes_others(rule)) expect(TP_NONE, tpi_activity_roll_up(pool.a, since));
+    rule_lift();
+    memset(since, 0, sizeof since);
+    must(tpi_activity_roll_up(pool.a, since));
+    expect_minutes(hour, 1, 10);
+}
+
+TEST(test_owner_services__on_a_session_that_only_reads_a_roll_up_waits_for_one_that_writes) {
+    int64_t since[TPI_ROLLUP_LEVELS] = {0}, hour = write_hours();
+    if (!engine->read_only) not_tried("a session that becomes read-only");
+    if (!engine->read_only) return;
+    tp_conn *guest = guest_session();
+    (void)sql_raw(guest->store.link.dbc, "%s", engine->read_only);
+    expect_may_retry(tpi_activity_roll_up(guest, since));
+    expect_minutes(hour, MINUTES, 10);
+    expect_number(since[0] + since[1], 0);
+    must(tp_conn_reopen(guest));
+    must(tpi_activity_roll_up(guest, since));
+    expect_minutes(hour, 1, 10);
 }

@@ -16,7 +16,14 @@ async function pages(page) {
     const problems = await page.locator("main .problem:not(:empty)").allTextContents();
     check(`${name} is shown`, problems.length === 0, problems.join());
   }
+  await goTo(page, "pool/handlers");
+  await page.evaluate(() => { // a click, or news, when the address is another already and the page is not
+    const head = document.querySelector("thead button");
+    location.hash = "#/pool/overview";
+    head.click();
+  });
   await goTo(page, "pool/overview");
+  check("a page is never drawn from another one's answer", page.problems.length === 0, page.problems.join());
   if (SHORT) return;
   const plots = await page.evaluate(() => fetch("assets/uplot.js").then((answer) => answer.ok));
   check("plots are built in", plots || process.env.TASKPOOL_TEST_REQUIRE !== "1", "uPlot was not there when it was built");

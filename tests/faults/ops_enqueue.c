@@ -32,6 +32,22 @@ static void again_when_finished(struct work *work) {
     task_set_id(work_fresh(work), work->ids[0]);
 }
 
+/* It was given other content since, which only the history can tell. */
+static void again_when_edited(struct work *work) {
+    tp_new_task *task = work_fresh(work);
+    must(tp_enqueue(pool.b, task));
+    memcpy(work->ids[work->id_count++], task->id, TP_ID_SIZE);
+    tp_edit_request edit = TP_EDIT_INIT;
+    edit.fields = TP_EDIT_PARAMS;
+    edit.params = "new";
+    must(tp_edit(pool.b, task->id, &edit, "ann", "because"));
+}
+
+static void is_edited(struct work *work) {
+    want_task(work, 0, "pending", "pending", 0);
+    want_events_of_all(work, "edited", 1);
+}
+
 static void is_done(struct work *work) {
     want_task(work, 0, "finished", "done", 0);
     want_events_in_all(work, 0);
@@ -132,6 +148,7 @@ static const struct operation operations[] = {
     {"enqueue with an id of the caller's own", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue by an older program", 0, fresh_of_older_program, enqueue, TP_OK, are_pending, there_or_not},
     {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
+    {"enqueue of what was edited", 0, again_when_edited, enqueue, TP_EXISTS, is_edited},
     {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
      there_or_not},
     {"enqueue at a cut-off", 0, fresh_at_cut_off, enqueue, TP_OK, are_pending, there_or_not},

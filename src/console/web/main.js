@@ -30,6 +30,7 @@ let pools = [];
 let shownAt = 0, shownHash = "", listening = "", turn = 0, reading = false;
 /** @type {any} */
 let data = null;
+let dataOf = ""; // the address that it was read for
 
 /** @param {unknown} error @param {boolean} fresh */
 function refused(error, fresh) {
@@ -47,6 +48,7 @@ function refused(error, fresh) {
 
 /** @param {boolean} fresh  another page than is shown */
 function render(fresh) {
+  if (dataOf !== location.hash) return; // the address has just changed: route is about to hear of it
   const place = currentPlace();
   const page = PAGES[place.page];
   const made = h("div.page", { "data-key": place.page }, h("h1", {}, t(page.title)), page.view(data, place, () => render(false)));
@@ -58,7 +60,7 @@ function render(fresh) {
 
 /** @param {boolean} fresh */
 async function show(fresh) {
-  const place = currentPlace();
+  const place = currentPlace(), address = location.hash;
   const mine = ++turn;
   if (!(place.page in PAGES)) return go(link(place.pool, "overview"));
   if (fresh) byId("main").setAttribute("aria-busy", "true");
@@ -67,6 +69,7 @@ async function show(fresh) {
     const read = await PAGES[place.page].load(place);
     if (mine !== turn) return;
     data = read;
+    dataOf = address;
     shownAt = Date.now();
     render(fresh);
   } catch (error) {
@@ -75,7 +78,7 @@ async function show(fresh) {
     if (mine === turn) {
       reading = false;
       byId("main").removeAttribute("aria-busy");
-      byId("main").dataset.shows = location.hash;
+      byId("main").dataset.shows = address;
     }
   }
 }
