@@ -67,9 +67,11 @@ void snapshot_read(struct snapshot *snapshot) {
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3") &&
+                     "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
         sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2");
+                     "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
     read = read && sql_raw_each(dbc, add_row, snapshot,
                                 "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
                                 " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",

@@ -288,7 +288,7 @@ TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_
     task.on_duplicate = TP_DUPLICATE_REPLACE;
     may_not(tp_enqueue(users[PRODUCER].conn, &task));
     may_not(put_in_order());
-    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 5, 8);
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 6, 9);
     must(put_in_order());
     must(put_in_order());
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_gate_task WHERE gate = '=granted'"), 2);

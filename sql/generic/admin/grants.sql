@@ -27,6 +27,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
 -- GRANT UPDATE ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_history TO tp_producer;
+-- GRANT SELECT ON tp_step TO tp_producer;
 -- Where producers put tasks behind gates (order_key, gate), also:
 -- GRANT SELECT (id, gate, due_at, wanted_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;

@@ -30,6 +30,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT INSERT ON tp_history TO tp_producer;
 -- GRANT SELECT (id, task_id, reason) ON tp_history TO tp_producer;
+-- GRANT SELECT (task_id) ON tp_step TO tp_producer;
 -- Where producers put tasks behind gates (order_key, gate), also:
 -- GRANT SELECT (id, gate, due_at, wanted_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;

@@ -37,6 +37,7 @@ GRANT READ ON tp_audit_head TO tp_producer;
 -- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT INSERT ON tp_history TO tp_producer;
+-- GRANT READ ON tp_step TO tp_producer;
 -- Where producers put tasks behind gates (order_key, gate), also:
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT, UPDATE ON tp_gate TO tp_producer;
