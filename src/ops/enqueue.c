@@ -205,7 +205,7 @@ tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t cou
     struct tpi_gated *gated = calloc(count, sizeof *gated);
     char(*names)[TPI_GATE_SIZE] = calloc(count, sizeof *names);
     tp_status status = gated && names ? TP_OK : tpi_link_no_memory(&conn->store.link);
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
+    for (size_t i = 0; i < count && gated && names; i++) {
         tpi_gate_name(tasks[i], names[i]);
         gated[i] = (struct tpi_gated){tasks[i]->id, names[i]};
     }

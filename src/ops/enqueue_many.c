@@ -126,7 +126,7 @@ static tp_status send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
     tp_status status = tpi_enqueue_insert(bulk->conn, task, again);
     bool put = status == TP_OK && !task->existing_id[0];
     if (put) bulk->inserted++;
-    if (put && tpi_new_task_gated(task)) bulk->gated[bulk->gated_count++] = task;
+    if (put && bulk->gated && tpi_new_task_gated(task)) bulk->gated[bulk->gated_count++] = task;
     return status == TP_EXISTS ? TP_OK : status;
 }
 

@@ -86,7 +86,7 @@ struct asked {
 /* In the transaction: of two who change it one waits. */
 static tp_status store(tp_conn *conn, const struct asked *asked) {
     char detail[64];
-    tp_gate old;
+    tp_gate old = {.width = -1};
     struct tpi_args args = {0};
     tp_status status = find(conn, asked->name, &old);
     bool there = status == TP_OK;
@@ -137,7 +137,7 @@ tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width, tp_gate_fa
 /* ---- Removing ------------------------------------------------------------------------------------------ */
 
 static tp_status remove_gate(tp_conn *conn, const char *name, const char *who) {
-    tp_gate gate;
+    tp_gate gate = {.width = -1};
     struct tpi_args args = {0};
     tp_status status = tpi_gate_mend(conn, name); /* which locks it */
     if (status == TP_OK) status = find(conn, name, &gate);

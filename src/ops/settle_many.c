@@ -260,7 +260,7 @@ static tp_status settle_locked(struct tpi_settle_many *many) {
     const char **gates = calloc(many->count, sizeof *gates);
     size_t count = 0, at = 0;
     tp_status status = locked && gates ? TP_OK : tpi_link_no_memory(&many->conn->store.link);
-    for (size_t i = 0; i < many->count && status == TP_OK; i++) {
+    for (size_t i = 0; i < many->count && locked && gates; i++) {
         struct tpi_settle_item *item = &many->items[i];
         if (!item->open || !tpi_hold_locked(many->conn, item->task)) continue;
         item->open = false;
@@ -269,7 +269,7 @@ static tp_status settle_locked(struct tpi_settle_many *many) {
     }
     if (status == TP_OK && many->event == TPI_EVENT_COMPLETE)
         status = tpi_hold_finish_many(many->conn, locked, count, &many->texts, gates);
-    for (size_t i = 0; i < many->count && status == TP_OK; i++) {
+    for (size_t i = 0; i < many->count && gates && status == TP_OK; i++) {
         struct tpi_settle_item *item = &many->items[i];
         if (item->open || at == count || item->task != locked[at]) continue;
         item->answer = TP_OK;

@@ -579,3 +579,20 @@ TEST(test_gates__a_gate_with_room_is_mended) {
     must(tpi_gates_mend(pool.a));
     expect_through("bank", 2);
 }
+
+static void see_finding(const tp_finding *finding, void *arg) {
+    if (!finding->ok && strcmp(finding->name, "gates") == 0) *(int64_t *)arg = finding->count;
+}
+
+TEST(test_gates__a_task_whose_place_was_deleted_by_hand_is_found) {
+    char ids[3][ID];
+    int64_t found = 0;
+    int bad = 0;
+    put_behind(NULL, "k", 3, ids);
+    must(tp_check(pool.a, see_finding, &found, &bad));
+    expect_number(bad, 0);
+    sql_run(pool.eye, "DELETE FROM tp_gate_task WHERE task_id = '%s'", ids[2]);
+    must(tp_check(pool.a, see_finding, &found, &bad));
+    expect_number(bad, 1);
+    expect_number(found, 1);
+}
