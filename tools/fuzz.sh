@@ -19,7 +19,7 @@ END
 }
 
 work=$TP_SCRATCH/fuzz
-mapfile -t targets < <(sed -n 's/^taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tools/fuzz/CMakeLists.txt")
+mapfile -t targets < <(sed -n 's/^ *taskpool_fuzz_target(\([a-z]*\).*/\1/p' "$TP_ROOT/tools/fuzz/CMakeLists.txt")
 
 build() {
   local log=$work/build.log

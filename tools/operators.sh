@@ -12,7 +12,7 @@ usage() {
 usage: tools/operators.sh [--console] [FINISHED] | --help
 Makes a pool of 200,000 open, 5,000 failed and FINISHED (10,000,000) tasks in a database of its own, and prints a line for each command:
 the median of three runs in ms, how often the finished pool was scanned, the command. Before
-them what the pages of taskpool-console ask for, alone with --console. PostgreSQL must be up (tools/db_up.sh).
+them what the pages of taskpool-console ask for, the longest of three, alone with --console. PostgreSQL must be up (tools/db_up.sh).
 END
 }
 
@@ -91,7 +91,8 @@ measure_all() {
   measure retry --reason-like 'host #.#.#.# order #: timeout' --dry-run
 }
 
-# looks: what the pages of the console ask for, each three times; no more than 300 ms, and no scan.
+# looks: what the pages of the console ask for, each three times, of which the console may answer the later ones from the first: the
+# longest is what counts. No more than 300 ms, and no scan.
 look_all() {
   local url path one before took times log=$TP_SCRATCH/operators-console.log
   one=$(sql -c "SELECT id FROM tp_finished LIMIT 1") # a scan of ours
@@ -105,7 +106,7 @@ look_all() {
     "tasks?pool=all&since=$(date -u -d '-1 day' +%FT%TZ)" "tasks/$one" workers schedules history \
     "history?what=failed" "failures?handler=handler-05"; do
     times=$(for _ in 1 2 3; do curl -sf -o /dev/null -w '%{time_total}\n' "${url}api/v1/pools/pool/$path" || echo 99; done)
-    took=$(sort -n <<<"$times" | awk 'NR == 2 { printf "%d", $1 * 1000 }')
+    took=$(sort -n <<<"$times" | awk 'END { printf "%d", $1 * 1000 }')
     printf '%6d ms            console %s\n' "$took" "$path"
     if [ "$took" -gt 300 ]; then bad=$((bad + 1)); fi
   done

@@ -75,7 +75,7 @@ static void try_to_sign_in(struct console *console, struct call *call, struct an
     else {
         sessions_forgive(console->sessions, name, call->address);
         sessions_end(console->sessions, call->session);
-        sessions_add(console->sessions, call->person.name, token, call->person.csrf);
+        sessions_add(console->sessions, &call->person, token);
         answer_session(console, &call->person, answer);
         set_cookie(console, token, answer);
     }

@@ -22,16 +22,15 @@ struct listener {
     size_t at, length;
 };
 
-/* Somebody who signed out, or was taken out of the users, sees no more. */
+/* Somebody who signed out, was taken out of the users or got another password sees no more. */
 static bool may_go_on(struct listener *listener) {
-    char name[PERSON_NAME_SIZE], csrf[TOKEN_SIZE];
-    struct person person;
+    struct person signed_in = listener->person, person;
 
     if (!listener->console->users) return true;
     if (*listener->session &&
-        !sessions_find(listener->console->sessions, listener->session, false, name, csrf))
+        !sessions_find(listener->console->sessions, listener->session, false, &signed_in))
         return false;
-    return users_find(listener->console->users, listener->person.name, &person) && person.role >= ROLE_VIEWER;
+    return users_find_again(listener->console->users, &signed_in, &person) && person.role >= ROLE_VIEWER;
 }
 
 static void next_text(struct listener *listener) {

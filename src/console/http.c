@@ -58,8 +58,8 @@ static void find_person(struct MHD_Connection *connection, struct console *conso
                         struct exchange *exchange) {
     struct call *call = &exchange->call;
     struct person *person = &call->person;
+    struct person signed_in;
     const char *cookie;
-    char name[PERSON_NAME_SIZE], csrf[TOKEN_SIZE];
 
     *person = (struct person){.role = console->users ? ROLE_NOBODY : ROLE_VIEWER};
     *call->session = '\0';
@@ -73,11 +73,10 @@ static void find_person(struct MHD_Connection *connection, struct console *conso
     }
     cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND,
                                          console->secure ? "__Host-taskpool" : "taskpool");
-    if (!cookie || !sessions_find(console->sessions, cookie, true, name, csrf) ||
-        !users_find(console->users, name, person))
+    if (!cookie || !sessions_find(console->sessions, cookie, true, &signed_in) ||
+        !users_find_again(console->users, &signed_in, person))
         return;
     snprintf(call->session, sizeof call->session, "%s", cookie);
-    memcpy(person->csrf, csrf, sizeof csrf);
 }
 
 /* ---- Answers ------------------------------------------------------------------------------------------- */

@@ -165,7 +165,7 @@ static void add_failure(const tp_failure *failure, void *arg) {
 }
 
 void look_failures(tp_conn *conn, const struct request *request, struct answer *answer) {
-    tp_list_request list = TP_LIST_INIT;
+    tp_list_request list = TP_LIST_INIT, read;
     struct list groups = {.columns = failure_columns, .wanted = &list};
     const char *ids[1];
     int64_t limit = LIMIT;
@@ -176,8 +176,11 @@ void look_failures(tp_conn *conn, const struct request *request, struct answer *
         !request_number(request, "limit", 1, GROUPS_MAX, &limit, answer))
         return;
     list.limit = (size_t)limit;
+    read = list;
+    if ((!list.pool || strcmp(list.pool, "all") == 0) && !reader_retries(request->reader))
+        read.pool = "failed";
     groups.objects = new_list();
-    status = tp_failures_each(conn, &list, add_failure, &groups, &cut);
+    status = tp_failures_each(conn, &read, add_failure, &groups, &cut);
     if (status >= 0) {
         answer_members(answer, MEMBERS(MEMBER_JSON("groups", groups.objects), MEMBER_YES_NO("cut", cut)));
         return;

@@ -210,11 +210,13 @@ static void hide(struct reading *reading) {
     if (reading->to) fputs(HIDDEN, reading->to);
 }
 
-/* JSON in a text, as messages have it that were wrapped: hidden as a whole when any of it is. */
+/* JSON in a text, as messages have it that were wrapped: hidden as a whole when any of it is, or when what
+ * stands behind a NUL would not be read. */
 static bool text_is_fine(const struct reading *reading, json_object *text, const struct place *place) {
     const char *inner = json_object_get_string(text);
     struct reading within = {.masks = reading->masks, .at = inner, .depth = reading->depth + 1};
 
+    if (strlen(inner) != (size_t)json_object_get_string_len(text)) return false;
     inner += strspn(inner, " \t\r\n");
     if (*inner != '{' && *inner != '[') return true;
     if (within.depth > DEPTH_MAX) return false;
@@ -289,13 +291,35 @@ static void read_members(struct reading *reading, const struct place *place, boo
     }
 }
 
+static const char *pass_digits(const char *at) {
+    return at + strspn(at, "0123456789");
+}
+
+/* Of a number as JSON has it; 0: it is none. */
+static size_t number_length(const char *text) {
+    const char *whole = text + (*text == '-'), *at = pass_digits(whole), *part;
+
+    if (at == whole || (*whole == '0' && at > whole + 1)) return 0;
+    if (*at == '.') {
+        part = at + 1;
+        at = pass_digits(part);
+        if (at == part) return 0;
+    }
+    if (*at == 'e' || *at == 'E') {
+        part = at + 1 + (at[1] == '+' || at[1] == '-');
+        at = pass_digits(part);
+        if (at == part) return 0;
+    }
+    return (size_t)(at - text);
+}
+
 /* Of a number, or one of JSON's three words; 0: it is neither. */
 static size_t bare_length(const char *text) {
     static const char *const words[] = {"true", "false", "null"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncmp(text, words[i], strlen(words[i])) == 0) return strlen(words[i]);
-    return strspn(text, *text == '-' || (*text >= '0' && *text <= '9') ? "+-.0123456789eE" : "");
+    return number_length(text);
 }
 
 static void read_value(struct reading *reading, const struct place *place) {

@@ -3,6 +3,7 @@
 #define CONSOLE_PERSON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* X(enumerator, "name"): each may do what those before it may. */
 #define ROLE_LIST(X)                                                                                         \
@@ -25,6 +26,7 @@ struct person {
     enum role role;
     bool params;           /* may see the parameters of tasks */
     char csrf[TOKEN_SIZE]; /* "": changes nothing */
+    uint64_t password;     /* another number for another password; not it */
 };
 
 const char *role_name(enum role role);

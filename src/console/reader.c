@@ -18,7 +18,7 @@ enum {
     IDLE_MS = 10000,      /* while nobody looks */
     LOOKED_MS = 30000,    /* so long after somebody did */
     MEASURED_MS = 300000, /* the same, of figures */
-    BRIEF_MS = 10000,     /* what is lately, where more than MANY tasks a minute come or go */
+    BRIEF_MS = 5000,      /* what is lately, where more than MANY tasks a minute come or go */
     MANY = 5000,
     FIGURES_WAIT_MS = 5000,
     SILENT_MS = 10000, /* a database that does not answer for so long is away */
@@ -243,6 +243,17 @@ const char *reader_dialect(struct reader *reader) {
     known = *reader->dialect != '\0';
     pthread_mutex_unlock(&reader->background.lock);
     return known ? reader->dialect : "";
+}
+
+bool reader_retries(struct reader *reader) {
+    struct handler_figures sum;
+    bool fresh;
+
+    pthread_mutex_lock(&reader->background.lock);
+    fresh = reader->read_at && clock_ms() - reader->read_at < PACE_MAX_MS;
+    sum = figures_sum(&reader->figures);
+    pthread_mutex_unlock(&reader->background.lock);
+    return !fresh || sum.retrying || figures_open(&sum) < MANY;
 }
 
 void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums) {

@@ -31,6 +31,9 @@ const char *reader_dialect(struct reader *reader);
 /* A copy of what was read last, with what is held: the first to ask for it in a while waits for that. Empty
  * when it is old. To be given to figures_free. */
 struct figures reader_figures(struct reader *reader);
+/* False: when they were counted last, at most half a minute ago, none of many open tasks waited for a retry,
+ * so that reading them for those that failed is not worth it. */
+bool reader_retries(struct reader *reader);
 /* How many tasks were put in between each of count + 1 times (of whole minutes) and the next, as far as the
  * reader saw it; -1: it saw nothing of it. */
 void reader_enqueued(struct reader *reader, const int64_t *ends, size_t count, int64_t *sums);

@@ -18,7 +18,8 @@ struct session {
     char token[TOKEN_SIZE]; /* "": free, or proxied */
     char csrf[TOKEN_SIZE];
     char name[PERSON_NAME_SIZE]; /* "": free */
-    int64_t begun, used;         /* of clock_ms */
+    uint64_t password;
+    int64_t begun, used; /* of clock_ms */
 };
 
 struct tries {
@@ -106,15 +107,15 @@ static struct session *begin(struct sessions *sessions, const char *name) {
     return session;
 }
 
-void sessions_add(struct sessions *sessions, const char *name, char token[TOKEN_SIZE],
-                  char csrf[TOKEN_SIZE]) {
+void sessions_add(struct sessions *sessions, struct person *person, char token[TOKEN_SIZE]) {
     struct session *session;
 
     pthread_mutex_lock(&sessions->lock);
-    session = begin(sessions, name);
+    session = begin(sessions, person->name);
+    session->password = person->password;
     make_token(session->token);
     memcpy(token, session->token, TOKEN_SIZE);
-    memcpy(csrf, session->csrf, TOKEN_SIZE);
+    memcpy(person->csrf, session->csrf, TOKEN_SIZE);
     pthread_mutex_unlock(&sessions->lock);
 }
 
@@ -127,16 +128,16 @@ static struct session *find(struct sessions *sessions, const char *token) {
     return found && !has_ended(sessions, found) ? found : NULL;
 }
 
-bool sessions_find(struct sessions *sessions, const char *token, bool use, char name[PERSON_NAME_SIZE],
-                   char csrf[TOKEN_SIZE]) {
+bool sessions_find(struct sessions *sessions, const char *token, bool use, struct person *person) {
     struct session *session;
 
     pthread_mutex_lock(&sessions->lock);
     session = find(sessions, token);
     if (session) {
         if (use) session->used = clock_ms();
-        memcpy(name, session->name, PERSON_NAME_SIZE);
-        memcpy(csrf, session->csrf, TOKEN_SIZE);
+        *person = (struct person){.password = session->password};
+        memcpy(person->name, session->name, PERSON_NAME_SIZE);
+        memcpy(person->csrf, session->csrf, TOKEN_SIZE);
     }
     pthread_mutex_unlock(&sessions->lock);
     return session != NULL;

@@ -148,6 +148,15 @@ static bool read_line(const char *line, const char *name, struct person *person,
     return true;
 }
 
+/* FNV-1a of the hash, which has a salt of its own: it differs whenever a password is set. */
+static uint64_t number_of(const char *hash) {
+    uint64_t number = 14695981039346656037U;
+
+    for (; *hash; hash++)
+        number = (number ^ (unsigned char)*hash) * 1099511628211U;
+    return number;
+}
+
 static bool find(struct users *users, const char *name, struct person *person, char hash[HASH_SIZE]) {
     bool found = false;
 
@@ -159,6 +168,7 @@ static bool find(struct users *users, const char *name, struct person *person, c
         line += *line == '\n';
     }
     pthread_mutex_unlock(&users->lock);
+    if (found) person->password = number_of(hash);
     return found;
 }
 
@@ -166,6 +176,15 @@ bool users_find(struct users *users, const char *name, struct person *person) {
     char hash[HASH_SIZE];
 
     return find(users, name, person, hash);
+}
+
+bool users_find_again(struct users *users, const struct person *signed_in, struct person *person) {
+    struct person now;
+
+    if (!users_find(users, signed_in->name, &now) || now.password != signed_in->password) return false;
+    *person = now;
+    memcpy(person->csrf, signed_in->csrf, sizeof person->csrf);
+    return true;
 }
 
 static bool is_equal(const char *one, const char *other) {

@@ -14,7 +14,10 @@ struct users *users_open(const char *path, enum cli_exit *code);
 void users_close(struct users *users);
 /* Fills person but for csrf. A file that was changed is read again; one that cannot be read has nobody. */
 bool users_find(struct users *users, const char *name, struct person *person);
-/* The same when the password is right. Takes as long for a name that is not there. */
+/* The same for whom a session is; false also when the password is another since he signed in. Fills csrf,
+ * too. */
+bool users_find_again(struct users *users, const struct person *signed_in, struct person *person);
+/* As users_find when the password is right. Takes as long for a name that is not there. */
 bool users_check(struct users *users, const char *name, const char *password, struct person *person);
 
 /* taskpool-console user ...: args are add NAME, remove NAME, list. */

@@ -453,6 +453,25 @@ def test_fuzz(page):
     check("it goes on", page.ask("GET", "/healthz")[0] == 200)
 
 
+def test_many_open(page):
+    """Where many tasks are open they are read for the failures once one of them waits for a retry, also the first."""
+    code, _, err = run("enqueue", "--file", "-", "--format", "jsonl", "--handler", "later", "--quiet",
+                       text=b'{"params": "x", "delay_ms": 30000000000}\n' * 5001)
+    check("many tasks", code == 0, err)
+
+    def handlers():
+        return {one["handler"] for one in page.get("pools/pool/failures")["groups"]}
+    check("they are counted", until(lambda: page.get("pools/pool/overview")["waiting"] > 5000))
+    run("enqueue", "broken", "x")
+    run("work", "--handler", "broken=/bin/false", "--retry", "none", "--drain", "--quiet")
+    check("failed ones are shown", until(lambda: handlers() == {"broken"}), str(handlers()))
+    run("enqueue", "again", "x")
+    worker = pool.start("work", "--handler", "again=/bin/false", "--retry", "1h", "--quiet")
+    check("the first that waits for a retry is shown", until(lambda: handlers() == {"broken", "again"}), str(handlers()))
+    worker.terminate()
+    pool.end(worker)
+
+
 def test():
     fill()
     open_page = Console()
@@ -479,6 +498,8 @@ def test():
     test_proxy()
     page = Console("--users", "users")
     test_removed(page)
+    page.sign_in("olga")
+    test_many_open(page)
     page.end()
     left = {(path, method) for path, methods in console.API["paths"].items() for method in methods} - console.met
     left -= {("/api/v1/openapi.json", "get"), ("/metrics", "get")}

@@ -102,10 +102,16 @@ def test_signed_out(page):
     page.cookie = page.csrf = None
     page.sign_in("otto")
     rest = half(page)
-    add_user("otto", "--role", "viewer")
+    with open("users", "r+", encoding="utf-8") as users:
+        text = users.read()
+        users.seek(0)
+        users.truncate()
+        users.write(text.replace("otto:operator:", "otto:viewer:"))
     check("another role in mid-request", (code := rest()) == 403, str(code))
-    page.cookie = page.csrf = None
-    page.sign_in("otto")
+    rest = half(page)
+    add_user("otto", "--role", "operator", password=console.PASSWORD + "!")
+    check("another password in mid-request", (code := rest()) == 401, str(code))
+    page.sign_in("otto", console.PASSWORD + "!")
     rest = half(page)
     subprocess.run([console.CONSOLE, "user", "remove", "otto", "--users", "users"], check=True)
     check("taken out in mid-request", (code := rest()) == 401, str(code))

@@ -50,7 +50,7 @@ TEST(test_mask__leaves_the_rest_byte_by_byte) {
     shows(keys,
           " {\"ibans\": 123456789012345678901234567890.10 ,\n\"x\":\"\\u0041\\\"}\",\"y\":[ ],\"z\":{ }} ",
           NULL);
-    shows(keys, "[true,false,null,-1.5e+3]", NULL);
+    shows(keys, "[true,false,null,-1.5e+3,0,-0,10,0.25,1E-2,7e5]", NULL);
     shows(keys, "\"iban\"", NULL);
     shows(keys, "", NULL);
     shows((char *const[]){NULL}, "iban: DE1", NULL);
@@ -73,6 +73,7 @@ TEST(test_mask__looks_into_json_that_is_a_text) {
     shows(keys, "{\"m\":\" [{\\\"x\\\":\\\"{\\\\\\\"iban\\\\\\\":1}\\\"}]\"}", "{\"m\":\"***\"}");
     shows(keys, "{\"m\":\"{\\\"other\\\":1}\"}", NULL);
     shows(keys, "{\"m\":\"{\\\"iban\\\":\"}", "{\"m\":\"***\"}");
+    shows(keys, "{\"m\":\"{}\\u0000{\\\"iban\\\":1}\"}", "{\"m\":\"***\"}");
     shows(pointers, "\"{\\\"customer\\\":{\\\"name\\\":1}}\"", "\"***\"");
 }
 
@@ -102,6 +103,14 @@ TEST(test_mask__hides_all_that_is_no_json) {
         "{\"a\":01x}",
         " ",
         "{\"a\"}",
+        "{\"a\":3+,\"iban\":1}",
+        "[1.]",
+        "[.5]",
+        "[-]",
+        "[1e]",
+        "[1e+]",
+        "[007]",
+        "[--1]",
     };
     char deep[401] = "";
 

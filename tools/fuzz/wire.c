@@ -8,7 +8,7 @@
 #include "console/http.h"
 #include "fuzz.h"
 
-enum { ANSWER_MAX = 1 << 20 };
+enum { ANSWER_MAX = 1 << 20, TRIES = 1000 };
 
 static struct http *server;
 static struct sockaddr_in where = {.sin_family = AF_INET};
@@ -41,9 +41,24 @@ static char *ask(const uint8_t *data, size_t size) {
     return answer;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+/* Where as many connections as one address may have are still being ended, another gets no answer. */
+static bool goes_on(void) {
     static const char health[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    char *answer, *fine;
+    bool fine = false, answered = false;
+
+    for (int tries = 0; tries < TRIES && !answered; tries++) {
+        char *answer = ask((const uint8_t *)health, sizeof health - 1);
+
+        answered = *answer != '\0';
+        fine = strncmp(answer, "HTTP/1.1 200", 12) == 0;
+        if (!fine) fprintf(stderr, "/healthz, try %d: '%.300s'\n", tries, answer);
+        free(answer);
+    }
+    return fine;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *answer;
 
     if (!server) start();
     answer = ask(data, size);
@@ -51,9 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(!strstr(answer, "HTTP/1.1 500") && !strstr(answer, "HTTP/1.1 502"));
     require(!strstr(answer, "\r\n\r\n{\"error\"") ||
             strstr(answer, "Content-Security-Policy: default-src 'self'"));
-    fine = ask((const uint8_t *)health, sizeof health - 1);
-    require(strncmp(fine, "HTTP/1.1 200", 12) == 0);
+    require(goes_on());
     free(answer);
-    free(fine);
     return 0;
 }
