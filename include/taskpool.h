@@ -122,6 +122,8 @@ TP_API const char *tp_version(void);
 #define TP_CLAIM_MAX          1000                     /* tasks in one claim */
 #define TP_CLAIM_HANDLERS_MAX 64                       /* handlers in one claim */
 #define TP_CLAIM_SHARDS_MAX   64                       /* shards in one claim */
+#define TP_STEP_NAME_MAX      64                       /* bytes; letters, digits and . _ : - */
+#define TP_STEPS_MAX          1000                     /* steps that one call of a handler may ask for */
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 
@@ -320,8 +322,9 @@ typedef struct tp_new_task {
  * task with this dedup_key. TP_OK with existing_id set: that task waited, was changed as it says in this
  * transaction, and the history has it as replaced or deferred, under this struct's id. Asked again it is
  * found there, so it is done once, also when that task was handled and purged meanwhile, as long as the
- * history has the event. TP_EXISTS: that task is in hand; nothing was written, and what it does may have
- * begun before: ask again when it has ended, or put in one without the key. A task that is done or in the
+ * history has the event. TP_EXISTS: that task is in hand, or one is to be replaced of which a step is done
+ * (tp_run_step); nothing was written, and what it does may have begun before: ask again when it has ended, or
+ * put in one without the key. A task that is done or in the
  * failed pool is no open one, so a new one is put in. A session that has changed the task, or holds it by
  * plan hold, is waited for. TP_MISUSE also: the task with the key is of another handler; or it is to be
  * replaced while four eyes is on: there tp_edit changes params, with a second person. It takes several
@@ -1409,6 +1412,24 @@ TP_API TP_CHECKED tp_status tp_run_params(tp_run *run, const char **params, size
  * transaction was lost (the session, a deadlock, a database that became read-only) is no failure of the task:
  * the handler is called again, up to three times for one claim; then it counts. */
 TP_API TP_CHECKED tp_status tp_run_conn(tp_run *run, tp_conn **conn);
+/* Does a step's work: what it writes on conn is in the step's own transaction, which is committed when it
+ * answers TP_OK, and else rolled back. It must not end the transaction, ask for tp_run_conn, or begin another
+ * step. A step may be called again when its transaction was lost. */
+typedef tp_status (*tp_step_fn)(tp_run *run, tp_conn *conn, void *arg);
+/* A step of the handler, by its name in this task. The first time it calls fn and commits, together, what fn
+ * wrote, the record that the step is done, and its result. Once that is committed it calls fn no more, not in
+ * a retry and not in another process: *result (may be NULL) is then what was recorded, and lives until the
+ * handler returns; "" when there was none. The commit needs the claim: a worker whose claim was lost does not
+ * record a step (TP_LOST). A commit that gets no answer is looked up. After TP_LOST and after a failure that
+ * may be retried it is open whether the step was done: return TP_RUN_FAILED; a later call finds out. After
+ * any other failure it was not done. What fn answered, if not TP_OK, is given back. Not in plan hold
+ * (TP_UNSUPPORTED), where the whole handler is one transaction; not after tp_run_conn in the same call of the
+ * handler (TP_MISUSE), which may come after the steps. TP_SCHEMA: the tables are of before version 8.
+ * docs/steps.md. */
+TP_API TP_CHECKED tp_status tp_run_step(tp_run *run, const char *name, tp_step_fn fn, void *arg,
+                                        const char **result);
+/* In a step only: its result, copied, at most TP_PARAMS_MAX bytes. After a failure the step fails too. */
+TP_API TP_CHECKED tp_status tp_run_step_result(tp_run *run, const char *result);
 /* Why it failed or was skipped; copied. */
 TP_API void tp_run_reason(tp_run *run, const char *reason);
 /* For TP_RUN_LATER. */

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
@@ -520,7 +521,47 @@ class run {
     [[nodiscard]] tp_status connection(tp_conn *&own, std::nothrow_t) noexcept {
         return tp_run_conn(run_, &own);
     }
+    // function: tp_status (tp_conn *, std::string &), which sets the step's result. result lives until the handler returns.
+    template <class F>
+    [[nodiscard]] tp_status step(const std::string &name, F &&function, std::string_view &result, std::nothrow_t) {
+        struct called {
+            std::remove_reference_t<F> *function;
+            static tp_status call(tp_run *from, tp_conn *own, void *arg) noexcept {
+                std::string result_text;
+                tp_status status = (*static_cast<called *>(arg)->function)(own, result_text);
+                return status == TP_OK ? tp_run_step_result(from, detail::text(result_text)) : status;
+            }
+        } arg{&function};
+        const char *text = nullptr;
+        tp_status status = tp_run_step(run_, detail::text(name), called::call, &arg, &text);
+        if (status == TP_OK) result = text;
+        return status;
+    }
 #if TASKPOOL_EXCEPTIONS
+    // function: std::string (tp_conn *), the step's result. What it throws is thrown here when the step has been rolled back.
+    template <class F> std::string_view step(const std::string &name, F &&function) {
+        std::exception_ptr thrown;
+        std::string_view result;
+        tp_status status = step(
+            name,
+            [&](tp_conn *own, std::string &text) noexcept {
+                thrown = nullptr;
+                try {
+                    text = function(own);
+                    return TP_OK;
+                } catch (const error &failure) {
+                    thrown = std::current_exception();
+                    return failure.status();
+                } catch (...) {
+                    thrown = std::current_exception();
+                    return TP_DB;
+                }
+            },
+            result, std::nothrow);
+        if (status != TP_OK && thrown) std::rethrow_exception(thrown);
+        check(status);
+        return result;
+    }
     std::string_view params() {
         std::string_view whole;
         check(params(whole, std::nothrow));

@@ -14,3 +14,4 @@ UNION ALL SELECT 1 AS there FROM tp_activity WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_audit_head WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_request WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_request_row WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_step WHERE 1 = 0

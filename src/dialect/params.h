@@ -26,6 +26,8 @@
     X(event, TEXT)                                                                                           \
     X(who, TEXT)                                                                                             \
     X(once_key, TEXT)                                                                                        \
+    X(step, TEXT)                                                                                            \
+    X(result, LONG_TEXT)                                                                                     \
     X(host, TEXT)                                                                                            \
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \

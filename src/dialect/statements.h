@@ -110,12 +110,19 @@
     X(advance_failed, 0)                                                                                     \
     X(advance_history, 0)                                                                                    \
     X(advance_once, 0)                                                                                       \
+    X(advance_step, 0)                                                                                       \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
     X(advance_activity, 0)                                                                                   \
     X(advance_activity_end, 0)                                                                               \
     X(once_add, 0)                                                                                           \
     X(once_find, 0)                                                                                          \
+    X(step_find, 0)                                                                                          \
+    X(step_any, 0)                                                                                           \
+    X(step_any_locking, TPI_CAP_LOCKING_READ)                                                                \
+    X(step_add, 0)                                                                                           \
+    X(step_tasks, 0)                                                                                         \
+    X(step_purge, 0)                                                                                         \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(calendar_add, 0)                                                                                       \
     X(calendar_change, 0)                                                                                    \
@@ -238,6 +245,7 @@
     X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \
     X(check_history, 0)                                                                                      \
+    X(check_steps, 0)                                                                                        \
     X(check_alerts, 0)                                                                                       \
     X(check_lapsed, 0)                                                                                       \
     X(check_waiting, 0)                                                                                      \

@@ -119,8 +119,17 @@ tp_status tpi_conn_borrow(tp_env *env, void *dbc, tp_conn **out) {
     return status;
 }
 
+void tpi_conn_guard(tp_conn *conn, bool on) {
+    conn->guarded = on;
+}
+
+static tp_status refuse_guarded(const char *operation) {
+    return tpi_error(TP_MISUSE, "%s: not in a step, whose transaction ends with its function", operation);
+}
+
 tp_status tp_conn_reopen(tp_conn *conn) {
     if (!conn) return tpi_error(TP_MISUSE, "tp_conn_reopen: conn is NULL");
+    if (conn->guarded) return refuse_guarded("tp_conn_reopen");
     if (!conn->store.link.owned)
         return tpi_error(TP_MISUSE, "a borrowed connection is reopened by whoever opened it");
     tpi_pause_forget(conn);
@@ -257,6 +266,7 @@ static tp_status in_transaction(tp_conn *conn, const char *operation) {
     if (!conn) return tpi_error(TP_MISUSE, "conn is NULL");
     if (!conn->store.link.owned)
         return tpi_error(TP_MISUSE, "%s: the caller ends transactions on a borrowed connection", operation);
+    if (conn->guarded) return refuse_guarded(operation);
     if (conn->store.link.tx == TPI_TX_NONE)
         return tpi_error(TP_MISUSE, "%s: no transaction was begun", operation);
     return TP_OK;

@@ -80,6 +80,7 @@ struct tp_conn {
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];
     int32_t enqueued_priority;
+    bool guarded; /* a function of the application has it: the transaction is ended by who called that */
 };
 
 /* The operation's own transaction, unless one is open or the connection is borrowed. tpi_scope_end may be

@@ -14,6 +14,7 @@
 #include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/new_task.h"
+#include "ops/steps.h"
 #include "store/cursor.h"
 
 /* A row of duplicate_find. */
@@ -119,10 +120,13 @@ static bool in_hand(const tp_conn *conn, const struct open_task *there) {
            tpi_fsm_decide(TPI_POOL_PENDING, there->state, TPI_EVENT_EDIT, &facts).verdict != TP_OK;
 }
 
-static tp_status may_replace(tp_conn *conn) {
+/* TP_EXISTS: steps of the old content are done, and would not be done for the new one. */
+static tp_status may_replace(tp_conn *conn, const struct open_task *there) {
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    bool begun = false;
     tp_status status = tpi_four_eyes_read(conn, &eyes);
-    if (status != TP_OK || !eyes.on) return status;
+    if (status == TP_OK && !eyes.on) status = tpi_steps_any(conn, there->id, &begun);
+    if (status != TP_OK || !eyes.on) return status == TP_OK && begun ? TP_EXISTS : status;
     return tpi_error(TP_MISUSE,
                      "four eyes is on for this pool: no producer alone replaces the params of a task "
                      "that waits; nothing was written");
@@ -178,6 +182,6 @@ tp_status tpi_duplicate_change(tp_conn *conn, tp_new_task *task, const struct tp
     if (status != TP_OK) return status;
     memcpy(task->existing_id, there.id, sizeof task->existing_id);
     if (in_hand(conn, &there)) return TP_EXISTS;
-    if (task->on_duplicate == TP_DUPLICATE_REPLACE) status = may_replace(conn);
+    if (task->on_duplicate == TP_DUPLICATE_REPLACE) status = may_replace(conn, &there);
     return status == TP_OK ? write(conn, task, args, &there) : status;
 }

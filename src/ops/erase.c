@@ -13,6 +13,7 @@
 #include "ops/four_eyes.h"
 #include "ops/operate.h"
 #include "ops/request.h"
+#include "ops/steps.h"
 #include "store/record.h"
 
 /* Clocks of databases that have no fraction of a second, or of several servers. */
@@ -150,6 +151,7 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
                          tpi_statement_name(pool->erase), rows, tasks->count);
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
+    if (status == TP_OK && tasks->count) status = tpi_steps_purge(erasure->conn, tasks->ids, tasks->count);
     if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
     if (status == TP_OK) status = check_open(erasure);
     if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/texts.h"
 #include "base/wake.h"
 #include "taskpool.h"
 
@@ -39,6 +40,17 @@ int64_t tpi_task_waited_ms(const tp_task *task);
  * but after one of those some leases may be extended. */
 TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                      int64_t lease_ms, tp_status *answers);
+
+/* ---- Steps --------------------------------------------------------------------------------------------- */
+
+/* The step of this name of a claimed task. TP_OK: it was done, *result is kept in texts. TP_NONE: it was not,
+ * and the claim is held. */
+TP_CHECKED tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const char *name,
+                                   struct tpi_texts *texts, const char **result);
+/* Records it, in the transaction that holds the task by tp_extend. TP_CONFLICT: it is there. */
+TP_CHECKED tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result);
+/* on: from here on the transaction is not the caller's to end, and the session not his to reopen. */
+void tpi_conn_guard(tp_conn *conn, bool on);
 
 /* ---- Transactions -------------------------------------------------------------------------------------- */
 

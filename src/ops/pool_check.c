@@ -69,6 +69,11 @@ static const struct check {
      "events are about tasks that are in no pool any more, such as %s: purged, or deleted by hand; "
      "taskpool purge --pool history removes old ones",
      ""},
+    {TPI_S_check_steps, WORTH_KNOWING, 0, "steps", "every step belongs to a task that is there",
+     "steps are of tasks that are in no pool any more, such as %s: purged by a taskpool that knows no steps, "
+     "or "
+     "deleted by hand; docs/steps.md has the statement that removes them",
+     ""},
     {TPI_S_check_alerts, WORTH_KNOWING, HOUR, "alerts", "none is late",
      "alerts of tasks that gave up were not given for an hour, such as %s: no worker with an alert program "
      "runs "

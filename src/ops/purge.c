@@ -12,6 +12,7 @@
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
+#include "ops/steps.h"
 #include "store/record.h"
 
 enum { NOTED = TP_REQUEST_ROWS_MAX + 1 };
@@ -64,7 +65,8 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
     struct tpi_args args = {0};
     tpi_operate_args(op, &args);
     tpi_args_list(&args, keys, count);
-    return tpi_store_change(&op->conn->store, from->purge, &args, rows);
+    tp_status status = tpi_store_change(&op->conn->store, from->purge, &args, rows);
+    return status == TP_OK && *rows && from->tasks ? tpi_steps_purge(op->conn, keys, count) : status;
 }
 
 /* Nothing of a whole chunk was deleted: another purge was quicker, and there are others now. Or they cannot

@@ -25,6 +25,7 @@ static void reset(struct tp_run *run) {
     run->trouble = TP_OK;
     run->doomed = false;
     run->no_retry = false;
+    run->steps = 0;
     run->delay_ms = 0;
     run->reason[0] = '\0';
     run->why[0] = '\0';
@@ -92,8 +93,7 @@ void tp_run_delay(tp_run *run, int64_t delay_ms) {
     run->delay_ms = delay_ms > 0 ? delay_ms : 0;
 }
 
-/* Keeps the text of the thread's last error, which is gone with its next call. */
-static void remember(struct tp_run *run) {
+void tpi_run_remember(struct tp_run *run) {
     tpi_utf8_copy(tp_last_error()->text, run->why, sizeof run->why);
 }
 
@@ -113,7 +113,7 @@ static tp_status ask(struct tp_run *run, tpi_ask_fn fn) {
     if (status >= 0) return status;
     run->trouble = status;
     run->doomed = run->in_transaction;
-    remember(run);
+    tpi_run_remember(run);
     return status;
 }
 
@@ -154,6 +154,10 @@ static tp_status ask_begin(tp_conn *conn, void *arg) {
 
 tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
     if (!run || !conn) return tpi_error(TP_MISUSE, "tp_run_conn: run and conn must not be NULL");
+    if (run->in_step) {
+        run->step_fault = TP_MISUSE;
+        return tpi_error(TP_MISUSE, "tp_run_conn: not in a step, which was given its connection");
+    }
     run->asked = true;
     if (!run->in_transaction) {
         tp_status status = ask(run, ask_begin);
@@ -204,7 +208,7 @@ static enum next begin_again(struct tp_run *run) {
         return RUN_ENDED;
     }
     if (tpi_lifetime_stopping(run->runs->life)) return submit_apart(run, TP_RUN_LATER);
-    remember(run);
+    tpi_run_remember(run);
     return submit_apart(run, TP_RUN_FAILED);
 }
 
@@ -228,7 +232,7 @@ static tp_status write_and_commit(struct tp_run *run, tp_verdict verdict) {
     tp_status status = tpi_outcome_write(run->session->conn, run->job, &outcome);
     if (status == TP_OK) status = tp_commit(run->session->conn);
     tpi_watchdog_end();
-    if (status < 0) remember(run);
+    if (status < 0) tpi_run_remember(run);
     tpi_session_note(run->session, status);
     return status;
 }
@@ -285,9 +289,9 @@ bool tpi_run_tx_lost(struct tpi_session *session) {
     return tpi_session_call(session, ask_lost, NULL) != TP_OK || tpi_session_is_outdated(session);
 }
 
-/* Is it the transaction that failed, and not the handler? Rolls back. What a handler's own statement met in a
- * database that cannot be written is seen by writing over the same session. */
-static bool failed_with_transaction(struct tp_run *run) {
+/* What the handler's own statement met in a database that cannot be written is seen by writing over the same
+ * session. */
+bool tpi_run_failed_with_transaction(struct tp_run *run) {
     bool lost = tpi_run_tx_lost(run->session);
     roll_back(run);
     if (lost) return true;
@@ -301,7 +305,7 @@ static enum next settle(struct tp_run *run, tp_verdict verdict) {
     if (run->in_transaction && verdict == TP_RUN_FAILED) {
         tpi_session_note_run(run->session, true);
         bool may_go_on = !run->doomed && !run->no_retry && run->calls < CALLS_MAX;
-        if (may_go_on && failed_with_transaction(run)) return call_again(run);
+        if (may_go_on && tpi_run_failed_with_transaction(run)) return call_again(run);
     }
     roll_back(run);
     /* It failed because the worker could not give it what it asked for: no failure of the task. */
@@ -340,5 +344,6 @@ void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_
             next = settle(&run, verdict);
         } while (next == RUN_AGAIN);
     }
+    tpi_texts_free(&run.results);
     if (next == RUN_ENDED) tpi_job_end(run.job);
 }

@@ -2,6 +2,7 @@
 #ifndef TPI_WORKER_RUN_H
 #define TPI_WORKER_RUN_H
 
+#include "base/texts.h"
 #include "worker/completer.h"
 
 /* What is common to all runs of a worker. */
@@ -28,7 +29,12 @@ struct tp_run {
     bool doomed;       /* that was inside the transaction: it can only be rolled back */
     bool no_retry;
     int64_t delay_ms;
-    const char *params; /* NULL: not read yet */
+    const char *params;       /* NULL: not read yet */
+    struct tpi_texts results; /* of its steps */
+    size_t steps;             /* that this call of the handler asked for */
+    bool in_step;
+    tp_status step_fault;    /* what the step did that it must not do, or could not keep */
+    const char *step_result; /* what it returns; NULL: nothing */
     char reason[TP_REASON_MAX + 1];
     char why[TPI_TEXT_SIZE]; /* the text of the failure being handled */
 };
@@ -40,6 +46,10 @@ bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job);
 tp_verdict tpi_run_call(struct tp_run *run);
 /* Runs one job to its settle, or to the completer. */
 void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job);
+/* Keeps the text of the thread's last error, which is gone with its next call. */
+void tpi_run_remember(struct tp_run *run);
+/* What the handler wrote in the transaction failed: is the transaction to blame? Rolls back. */
+bool tpi_run_failed_with_transaction(struct tp_run *run);
 /* Inside the task's transaction, when the handler has failed: is it lost, through no fault of the handler? */
 bool tpi_run_tx_lost(struct tpi_session *session);
 

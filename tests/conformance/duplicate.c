@@ -52,6 +52,22 @@ TEST(test_duplicate__replace_gives_the_task_that_waits_the_new_content) {
     expect_number(count_of("tp_audit"), acts); /* it is a producer's, and waits for no operator */
 }
 
+/* Its steps would not be done for the new content. */
+TEST(test_duplicate__a_task_with_a_step_that_is_done_is_not_replaced) {
+    char id[ID];
+    put_first(id);
+    sql_run(pool.eye, "INSERT INTO tp_step (task_id, step, task_created_at, owner, created_at) "
+                      "SELECT id, 'charge', created_at, id, 1 FROM tp_pending WHERE dedup_key = 'key'");
+    tp_new_task replaces = task_with(REPLACE, .params = "new"),
+                defers = task_with(PUSH_BACK, .due_at = LATER);
+    expect_put(pool.a, &replaces, TP_EXISTS, id);
+    expect_content(id, "old", LONG_AGO);
+    expect_put(pool.a, &defers, TP_OK, id);
+    expect_content(id, "old", LATER);
+    sql_run(pool.eye, "DELETE FROM tp_step");
+    expect_put(pool.a, &replaces, TP_OK, id);
+}
+
 TEST(test_duplicate__push_back_moves_the_task_that_waits_to_a_later_time_only) {
     char id[ID];
     put_first(id);

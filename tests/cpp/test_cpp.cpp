@@ -178,6 +178,38 @@ void hands_on_what_is_thrown(const taskpool::env &env, taskpool::conn &conn) {
     expect("nothing more is due", worker.step(std::nothrow) == TP_NONE);
 }
 
+// A step that threw is not recorded; one that is done is not called again, and its result comes back.
+void does_steps(const taskpool::env &env) {
+    taskpool::conn conn(env);
+    tp_worker_options options = TP_WORKER_INIT;
+    int called = 0, thrown = 0;
+    options.plan = conn.about().leased_plan;
+    taskpool::new_task task("steps");
+    conn.enqueue(task);
+    taskpool::worker worker(env, options);
+    worker.handle("steps", [&](taskpool::run &run) -> tp_verdict {
+        auto charge = [&](tp_conn *) -> std::string {
+            if (++called == 1) throw std::runtime_error("no money");
+            return "receipt " + std::to_string(called);
+        };
+        try {
+            run.step("charge", charge);
+        } catch (const std::runtime_error &why) {
+            thrown += std::string(why.what()) == "no money";
+        }
+        std::string_view again;
+        tp_status status = run.step(
+            "charge", [](tp_conn *, std::string &) { return TP_DB; }, again, std::nothrow);
+        expect("a step that threw is not done", status == TP_DB);
+        expect("its result", run.step("charge", charge) == "receipt 2");
+        status = run.step(
+            "charge", [](tp_conn *, std::string &) { return TP_DB; }, again, std::nothrow);
+        expect("a step that is done is not called again", status == TP_OK && again == "receipt 2");
+        return TP_RUN_DONE;
+    });
+    expect("handled, called and thrown", worker.step() == 1 && called == 2 && thrown == 1);
+}
+
 // The old worker is closed before what its threads call is gone.
 void replaces_a_running_worker(const taskpool::env &env) {
     auto kept = std::make_shared<int>(7);
@@ -209,6 +241,7 @@ int main() try {
     refuses_a_nul(conn);
     throws_or_answers(env, conn);
     hands_on_what_is_thrown(env, conn);
+    does_steps(env);
     replaces_a_running_worker(env);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

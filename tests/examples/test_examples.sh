@@ -124,6 +124,17 @@ expect "traced: its span" "$(sed 's/"spanId":"[0-9a-f]\{16\}"/SPAN/; s/"ms":[0-9
 expect "worker: what needs a person" "$(grep '^ALERT' "$scratch/worker")" "ALERT wrong the parameters must be a number of points"
 expect "finished, failed, of another handler" "$(count finished points) $(count failed points) $(count pending mail)" "2 1 1"
 
+# A process that dies between two steps: the next one goes on behind the last that is done.
+"$taskpool" enqueue ship 7 >/dev/null
+code=0
+"$examples/steps" charge >"$scratch/steps" 2>&1 || code=$?
+expect "steps: died" "$code" 1
+expect "steps: what it did before" "$(tr '\n' '|' <"$scratch/steps")" "charge order 7|charge: receipt 4711|"
+"$examples/steps" >"$scratch/steps" 2>&1 || expect "steps: its exit code" "$?" 0
+expect "steps: what the next one did" "$(tr '\n' '|' <"$scratch/steps")" \
+  "charge: receipt 4711|make label 1007|label: label 1007|mail: order 7 is on its way: receipt 4711, label 1007|"
+expect "steps: finished, and its mail" "$(count finished ship) $(count pending mail)" "1 2"
+
 expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
   "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
 expect "once: sent again" "$("$examples/once" 8)" $'order 8 was taken before\n0 shipped'

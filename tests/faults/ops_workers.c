@@ -1,6 +1,7 @@
 /* Whatever fails, a worker brings each task to its end once, and what its handler wrote through the task's
  * own transaction is there once. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "faults/operation.h"
@@ -27,6 +28,29 @@ static tp_verdict pay(tp_run *run, void *arg) {
     if (tp_run_conn(run, &conn) != TP_OK) return TP_RUN_FAILED;
     bool paid = sql_try(conn, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", tp_run_task(run)->id);
     return paid ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+static tp_status charge(tp_run *run, tp_conn *conn, void *arg) {
+    (void)arg;
+    if (!sql_try(conn, "INSERT INTO tp_fx (task_id, note) VALUES ('%s', 'x')", tp_run_task(run)->id))
+        return TP_DB;
+    return tp_run_step_result(run, "charged");
+}
+
+static tp_status book(tp_run *run, tp_conn *conn, void *arg) {
+    (void)run;
+    return tp_once(conn, arg, NULL);
+}
+
+static tp_verdict pay_in_steps(tp_run *run, void *arg) {
+    const char *result = NULL;
+    char key[80];
+    (void)arg;
+    snprintf(key, sizeof key, "booked %s", tp_run_task(run)->id);
+    tp_run_reason(run, "not all steps are done");
+    if (tp_run_step(run, "charge", charge, NULL, &result) != TP_OK) return TP_RUN_FAILED;
+    if (strcmp(result, "charged") != 0) return TP_RUN_SKIPPED;
+    return tp_run_step(run, "book", book, key, NULL) == TP_OK ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
 static tp_verdict read(tp_run *run, void *arg) {
@@ -91,6 +115,7 @@ static void prepare_two(struct work *work, tp_handler_fn fn) {
 STEP(two_to_do, prepare_two(work, done))
 STEP(two_to_pay, prepare_two(work, pay))
 STEP(two_to_skip, prepare_two(work, skip_it))
+STEP(two_to_pay_in_steps, prepare_two(work, pay_in_steps))
 
 static void three_to_read(struct work *work) {
     work_put_long(work, 20000);
@@ -158,6 +183,17 @@ static void are_paid(struct work *work) {
     are_done(work);
     for (size_t i = 0; i < work->id_count; i++)
         want_effects(work, i, 1);
+}
+
+/* A key of the ledger that is there before its step would make that fail for ever. */
+static void are_paid_in_steps(struct work *work) {
+    are_paid(work);
+    for (size_t i = 0; i < work->id_count; i++) {
+        want_number(snapshot_count(&work->now, "finished", work->ids[i], "done"), 1);
+        want_number(snapshot_count(&work->now, "step", work->ids[i], "charge"), 1);
+        want_number(snapshot_count(&work->now, "step", work->ids[i], "book"), 1);
+    }
+    want_number(snapshot_count(&work->now, "once", "", ""), work->id_count);
 }
 
 static void step_until_alerted(struct work *work) {
@@ -228,6 +264,8 @@ static const struct operation operations[] = {
     {"worker_step, done", STEPPED, two_to_do, first_step, TP_OK, are_done, .finish = step_to_the_end},
     {"worker_step, own transaction", STEPPED, two_to_pay, first_step, TP_OK, are_paid,
      .finish = step_to_the_end},
+    {"worker_step, steps", TRAIT_SESSIONS | TRAIT_PIECEMEAL, two_to_pay_in_steps, first_step, TP_OK,
+     are_paid_in_steps, .finish = step_to_the_end},
     {"worker_step, skipped", STEPPED | TRAIT_EXPENSIVE, two_to_skip, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
     {"worker_step, long params", STEPPED | TRAIT_EXPENSIVE, three_to_read, first_step, TP_OK, are_done,

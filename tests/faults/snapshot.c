@@ -66,6 +66,8 @@ void snapshot_read(struct snapshot *snapshot) {
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
+        sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
     read = read && sql_raw_each(dbc, add_row, snapshot,
                                 "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
@@ -75,9 +77,9 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending", "finished",    "failed",   "history",     "fx",
-                                         "once",    "schedule",    "worker",   "pause",       "activity",
-                                         "request", "request_row", "calendar", "calendar_day"};
+    static const char *const tables[] = {"pending", "finished",    "failed",   "history",      "fx",
+                                         "once",    "schedule",    "worker",   "pause",        "activity",
+                                         "request", "request_row", "calendar", "calendar_day", "step"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

@@ -106,6 +106,7 @@
     X(advance_failed, ALL, "for tests: moves all times")                                                     \
     X(advance_history, ALL, "for tests: moves all times")                                                    \
     X(advance_once, ALL, "for tests: moves all times")                                                       \
+    X(advance_step, ALL, "for tests: moves all times")                                                       \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \
@@ -120,6 +121,12 @@
     X(audit_unchained, ALL, "taskpool check --audit looks at every note")                                    \
     X(once_add, KEY, "")                                                                                     \
     X(once_find, KEY, "")                                                                                    \
+    X(step_find, KEY, "")                                                                                    \
+    X(step_any, KEY, "")                                                                                     \
+    X(step_any_locking, KEY, "")                                                                             \
+    X(step_add, KEY, "")                                                                                     \
+    X(step_tasks, KEY, "")                                                                                   \
+    X(step_purge, KEY, "")                                                                                   \
     X(once_find_locking, KEY, "")                                                                            \
     X(calendar_add, KEY, "")                                                                                 \
     X(calendar_change, KEY, "")                                                                              \
@@ -245,6 +252,7 @@
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
     X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \
     X(check_history, ALL, "taskpool check looks at every row")                                               \
+    X(check_steps, ALL, "taskpool check looks at every row")                                                 \
     X(check_alerts, ALL, "taskpool check looks at every row")                                                \
     X(check_lapsed, ALL, "taskpool check looks at every row")                                                \
     X(check_waiting, ALL, "taskpool check looks at every row")                                               \

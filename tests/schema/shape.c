@@ -35,7 +35,8 @@ enum {
     REQUEST = 4096,
     REQUEST_ROW = 8192,
     CALENDAR = 16384,
-    CALENDAR_DAY = 32768
+    CALENDAR_DAY = 32768,
+    STEP = 65536
 };
 
 static const struct column {
@@ -212,6 +213,12 @@ static const struct column {
     {REQUEST_ROW, "row_key", TEXT, 128, NOT_NULL},
     {REQUEST_ROW, "state", TEXT, 8, MAY_BE_NULL},
     {REQUEST_ROW, "modified_at", BIG, 0, NOT_NULL},
+    {STEP, "task_id", UUID, 0, NOT_NULL},
+    {STEP, "step", TEXT, 64, NOT_NULL},
+    {STEP, "task_created_at", BIG, 0, NOT_NULL},
+    {STEP, "owner", UUID, 0, NOT_NULL},
+    {STEP, "result", LONG, 0, MAY_BE_NULL},
+    {STEP, "created_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -256,6 +263,7 @@ static const struct index {
     {REQUEST, NULL, true, "id", NULL},
     {REQUEST, "tp_request_state", false, "state, created_at", NULL},
     {REQUEST_ROW, NULL, true, "request_id, pool, row_key", NULL},
+    {STEP, NULL, true, "task_id, step, task_created_at", NULL},
 };
 
 static const struct table {
@@ -268,7 +276,8 @@ static const struct table {
               {PAUSE, "pause"},       {ACTIVITY, "activity"},
               {AUDIT, "audit"},       {AUDIT_HEAD, "audit_head"},
               {REQUEST, "request"},   {REQUEST_ROW, "request_row"},
-              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"}};
+              {CALENDAR, "calendar"}, {CALENDAR_DAY, "calendar_day"},
+              {STEP, "step"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

@@ -280,7 +280,7 @@ TEST(test_grants__a_producer_changes_tasks_that_wait_where_he_is_granted_that) {
     task.params = "new";
     task.on_duplicate = TP_DUPLICATE_REPLACE;
     may_not(tp_enqueue(users[PRODUCER].conn, &task));
-    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 2, 4);
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 3, 5);
     must(tp_enqueue(users[PRODUCER].conn, &task));
     must(tp_enqueue(users[PRODUCER].conn, &task));
     assert_string_not_equal(task.existing_id, "");

@@ -27,6 +27,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
 -- GRANT UPDATE ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_history TO tp_producer;
+-- GRANT SELECT ON tp_step TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
@@ -34,6 +35,7 @@ GRANT SELECT, INSERT ON tp_finished TO tp_worker;
 GRANT SELECT, INSERT ON tp_failed TO tp_worker;
 GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
 GRANT SELECT, INSERT ON tp_once TO tp_worker;
+GRANT SELECT, INSERT ON tp_step TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
 GRANT SELECT ON tp_calendar TO tp_worker;
 GRANT SELECT ON tp_calendar_day TO tp_worker;
@@ -44,6 +46,7 @@ GRANT SELECT ON tp_meta TO tp_worker;
 -- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
 -- GRANT DELETE ON tp_finished TO tp_worker;
 -- GRANT DELETE ON tp_failed TO tp_worker;
+-- GRANT DELETE ON tp_step TO tp_worker;
 
 -- Operator: looks at everything, retries, skips, releases, purges, pauses, plans.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;
@@ -51,6 +54,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_finished TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
+GRANT SELECT, DELETE ON tp_step TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
@@ -74,6 +78,7 @@ GRANT SELECT ON tp_pending TO tp_viewer;
 GRANT SELECT ON tp_finished TO tp_viewer;
 GRANT SELECT ON tp_failed TO tp_viewer;
 GRANT SELECT ON tp_history TO tp_viewer;
+GRANT SELECT ON tp_step TO tp_viewer;
 GRANT SELECT ON tp_schedule TO tp_viewer;
 GRANT SELECT ON tp_worker TO tp_viewer;
 GRANT SELECT ON tp_pause TO tp_viewer;

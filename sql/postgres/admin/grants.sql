@@ -28,6 +28,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT INSERT ON tp_history TO tp_producer;
 -- GRANT SELECT (id, task_id, reason) ON tp_history TO tp_producer;
+-- GRANT SELECT (task_id) ON tp_step TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
@@ -35,6 +36,7 @@ GRANT SELECT, INSERT ON tp_finished TO tp_worker;
 GRANT SELECT, INSERT ON tp_failed TO tp_worker;
 GRANT SELECT, INSERT, UPDATE ON tp_history TO tp_worker;
 GRANT SELECT, INSERT ON tp_once TO tp_worker;
+GRANT SELECT, INSERT ON tp_step TO tp_worker;
 GRANT SELECT, UPDATE ON tp_schedule TO tp_worker;
 GRANT SELECT ON tp_calendar TO tp_worker;
 GRANT SELECT ON tp_calendar_day TO tp_worker;
@@ -45,6 +47,7 @@ GRANT SELECT ON tp_meta TO tp_worker;
 -- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
 -- GRANT DELETE ON tp_finished TO tp_worker;
 -- GRANT DELETE ON tp_failed TO tp_worker;
+-- GRANT DELETE ON tp_step TO tp_worker;
 
 -- Operator: looks at everything, retries, skips, releases, purges, pauses, plans.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_operator;
@@ -52,6 +55,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_finished TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_failed TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_history TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_once TO tp_operator;
+GRANT SELECT, DELETE ON tp_step TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_schedule TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
@@ -75,6 +79,7 @@ GRANT SELECT ON tp_pending TO tp_viewer;
 GRANT SELECT ON tp_finished TO tp_viewer;
 GRANT SELECT ON tp_failed TO tp_viewer;
 GRANT SELECT ON tp_history TO tp_viewer;
+GRANT SELECT ON tp_step TO tp_viewer;
 GRANT SELECT ON tp_schedule TO tp_viewer;
 GRANT SELECT ON tp_worker TO tp_viewer;
 GRANT SELECT ON tp_pause TO tp_viewer;

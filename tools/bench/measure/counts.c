@@ -8,7 +8,7 @@
 #include "support/pool.h"
 #include "support/sql.h"
 
-static const char *const tables[] = {"pending", "finished", "failed", "history", "once"};
+static const char *const tables[] = {"pending", "finished", "failed", "history", "once", "step"};
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
 /* ---- PostgreSQL ---------------------------------------------------------------------------------------- */

@@ -127,6 +127,10 @@ static void put_history(int64_t count) {
     write_word(key, "key", number);
     snprintf(values, sizeof values, "%s, %lld + n", key, (long long)PAST);
     put("tp_once", "owner, once_key, created_at", values, count);
+    write_id(task);
+    snprintf(values, sizeof values, "'charge', %lld + n, %s, %lld + n", (long long)PAST, task,
+             (long long)PAST);
+    put("tp_step", "task_id, step, task_created_at, owner, created_at", values, count);
 }
 
 /* ---- Scenes -------------------------------------------------------------------------------------------- */
@@ -159,7 +163,7 @@ static void put_tasks(const struct kind *as, int64_t count) {
 }
 
 void fill_begin(enum scene_id scene) {
-    static const char *const tables[] = {"pending", "finished", "failed", "history", "once"};
+    static const char *const tables[] = {"pending", "finished", "failed", "history", "once", "step"};
     if (pool_on_mysql()) sql_run(pool.eye, "SET SESSION cte_max_recursion_depth = 100000000");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);

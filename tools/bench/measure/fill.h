@@ -15,7 +15,7 @@
     X(shards, 0, one_handler, first_shard, "due tasks of ten shards; the worker has one")                    \
     X(behind, 10000, one_handler, first_shard, "tasks of nine other shards, all due before the worker's")    \
     X(mixed, 0, one_handler, NULL, "due tasks of 50 priorities and ten shards; the worker takes all")        \
-    X(finished, 0, one_handler, NULL, "finished and failed tasks, events and keys of the ledger, each")
+    X(finished, 0, one_handler, NULL, "finished and failed tasks, events, keys of the ledger and steps, each")
 
 enum scene_id {
 #define SCENE_ENUM(name, base, handlers, shards, what) SCENE_##name,

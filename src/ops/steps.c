@@ -1,0 +1,92 @@
+/* The ledger of steps: what a handler's step returned, by its task and name. Must not know when a step is run
+ * or asked for again. Declared in for_workers.h. Read next: worker/run_step.c. */
+#include "ops/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/for_workers.h"
+#include "ops/refused.h"
+#include "ops/settle.h"
+#include "store/record.h"
+
+struct found {
+    int64_t done_at; /* 0: it was not done */
+    const char *result;
+};
+
+static tp_status find(tp_conn *conn, const tp_task *task, const char *name, struct tpi_texts *texts,
+                      const char **result) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct found, done_at),
+        TPI_COLUMN(TEXT, struct found, result),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
+    struct found found = {0};
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tpi_args_text(&args, TPI_P_step, name);
+    tp_status status = tpi_store_read(&conn->store, TPI_S_step_find, &args, columns, texts, &found);
+    if (status == TP_NONE) return tpi_settle_lost(conn, task);
+    if (status != TP_OK) return status;
+    if (!found.done_at) return TP_NONE;
+    conn->store.link.tx_state.seen = true;
+    *result = found.result;
+    return TP_OK;
+}
+
+tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const char *name, struct tpi_texts *texts,
+                        const char **result) {
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = find(conn, task, name, texts, result);
+    return tpi_conn_answer(conn, status);
+}
+
+tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tpi_args_text(&args, TPI_P_step, name);
+    tpi_args_text(&args, TPI_P_result, result);
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK) status = tpi_store_change_one(&conn->store, TPI_S_step_add, &args);
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "step");
+    return status;
+}
+
+tp_status tpi_steps_any(tp_conn *conn, const char *id, bool *found) {
+    struct tpi_args args = {0};
+    tpi_args_text(&args, TPI_P_id, id);
+    return tpi_store_exists(&conn->store, conn->store.by_locks ? TPI_S_step_any_locking : TPI_S_step_any,
+                            &args, found);
+}
+
+static tp_status purge_each(struct tpi_store *store, const char *const *ids, size_t count) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        if (i && strcmp(ids[i], ids[i - 1]) == 0) continue; /* they come in the order of their key */
+        tpi_args_text(&args, TPI_P_id, ids[i]);
+        status = tpi_store_change(store, TPI_S_step_purge, &args, &rows);
+    }
+    return status;
+}
+
+tp_status tpi_steps_purge(tp_conn *conn, const char *const *ids, size_t count) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
+    struct tpi_store *store = &conn->store;
+    struct tpi_texts texts = {0};
+    struct tpi_args args = {0};
+    void *all = NULL;
+    size_t found = 0;
+    tpi_args_list(&args, ids, count);
+    tp_status status =
+        tpi_store_list(store, TPI_S_step_tasks, &args, only, &texts, sizeof(char *), &all, &found);
+    if (status == TP_OK) status = purge_each(store, all, found);
+    free(all);
+    tpi_texts_free(&texts);
+    return status;
+}
