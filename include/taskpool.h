@@ -481,8 +481,9 @@ typedef struct tp_recent {
  * by programs without a tp_worker: one or more calls of see per handler and event, whose counts add up. It
  * reads these tasks only, by parts of indexes. When a task was put in is read from its id, where the library
  * wrote the producer's clock: when that differs from the database's, what is counted is as much earlier or
- * later, and of a clock that is late by more than the window nothing is. Not counted: tasks with an id of the
- * application's own or of the database (plain SQL) as enqueued, and what was purged. see must not use conn.
+ * later, and of a clock that is late by more than the window nothing is; of one that is ahead, not what was
+ * settled before the window. Not counted: tasks with an id of the application's own or of the database (plain
+ * SQL) as enqueued, and what was purged. see must not use conn.
  * TP_NONE: there were none. */
 typedef void (*tp_recent_fn)(const tp_recent *recent, void *arg);
 TP_API TP_CHECKED tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg);

@@ -169,9 +169,7 @@
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \
-    X(enqueued_lately_pending, 0)                                                                            \
-    X(enqueued_lately_finished, 0)                                                                           \
-    X(enqueued_lately_failed, 0)                                                                             \
+    X(enqueued_lately, 0)                                                                                    \
     X(settled_lately_finished, 0)                                                                            \
     X(settled_lately_failed, 0)                                                                              \
     X(list_pending, 0)                                                                                       \

@@ -54,27 +54,40 @@ static void id_of_time(int64_t ms, char out[TPI_UUID_SIZE]) {
              time >> 16 & UINT32_MAX, time & UINT16_MAX);
 }
 
+/* What was settled lately, by what became of it, and how much of that came lately, too. */
+struct recent {
+    tp_recent settled;
+    int64_t enqueued;
+};
+
+static void see_recent(const struct recent *recent, tp_recent_fn see, void *arg, size_t *seen) {
+    const tp_recent enqueued = {recent->settled.handler, "enqueued", recent->enqueued};
+    if (recent->settled.count) see(&recent->settled, arg);
+    if (recent->enqueued) see(&enqueued, arg);
+    *seen += recent->settled.count || recent->enqueued;
+}
+
 static tp_status pool_recent(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                              tp_recent_fn see, void *arg, size_t *seen) {
     static const struct tpi_column recent_columns[] = {
-        TPI_COLUMN(TEXT, tp_recent, handler),
-        TPI_COLUMN(TEXT, tp_recent, event),
-        TPI_COLUMN(NUMBER, tp_recent, count),
+        TPI_COLUMN(TEXT, struct recent, settled.handler),
+        TPI_COLUMN(TEXT, struct recent, settled.event),
+        TPI_COLUMN(NUMBER, struct recent, settled.count),
+        TPI_COLUMN(NUMBER, struct recent, enqueued),
         TPI_COLUMN_END,
     };
     struct tpi_cursor cursor;
-    tp_recent recent = {0};
+    struct recent recent = {.enqueued = 0};
     tpi_cursor_open(&cursor, &conn->store, statement, args, recent_columns, SIZE_MAX);
-    for (; tpi_cursor_next(&cursor, &recent); ++*seen)
-        see(&recent, arg);
+    while (tpi_cursor_next(&cursor, &recent))
+        see_recent(&recent, see, arg, seen);
     tp_status status = tpi_cursor_close(&cursor);
     return status == TP_NONE ? TP_OK : status;
 }
 
 tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, void *arg) {
-    static const enum tpi_statement statements[] = {
-        TPI_S_enqueued_lately_pending, TPI_S_enqueued_lately_finished, TPI_S_enqueued_lately_failed,
-        TPI_S_settled_lately_finished, TPI_S_settled_lately_failed};
+    static const enum tpi_statement statements[] = {TPI_S_enqueued_lately, TPI_S_settled_lately_finished,
+                                                    TPI_S_settled_lately_failed};
     /* COARSE: by so much may the clock of a database with whole seconds be late. */
     enum { HOUR_MS = 3600000, COARSE_MS = 1000, STATEMENTS = sizeof statements / sizeof statements[0] };
     char after[TPI_UUID_SIZE], last[TPI_UUID_SIZE];

@@ -308,7 +308,7 @@ TEST(test_enqueue_again__of_what_was_edited_is_no_misuse_though_the_look_fails) 
     tp_edit_request edit = TP_EDIT_INIT;
     edit.fields = TP_EDIT_PARAMS;
     edit.params = "new";
-    must(tp_edit(pool.b, task.id, &edit, "ann@desk", "because"));
+    must(tp_edit(pool.eye, task.id, &edit, "ann@desk", "because"));
     if (!reads_params()) skip();
     lose_call("history_edits", NULL, true);
     expect(TP_DISCONNECTED, tp_enqueue(pool.a, &task));

@@ -174,9 +174,7 @@
     X(stats_pending, ALL, "for people: counts what is open")                                                 \
     X(stats_failed, ALL, "for people: counts what waits for a person")                                       \
     X(stats_finished, ALL, "for people, where history is asked for: counts it")                              \
-    X(enqueued_lately_pending, FEW, "what came or went lately")                                              \
-    X(enqueued_lately_finished, FEW, "what came or went lately")                                             \
-    X(enqueued_lately_failed, FEW, "what came or went lately")                                               \
+    X(enqueued_lately, FEW, "what came or went lately")                                                      \
     X(settled_lately_finished, FEW, "what came or went lately")                                              \
     X(settled_lately_failed, FEW, "what came or went lately")                                                \
     X(list_pending, PAGE, "")                                                                                \
