@@ -56,12 +56,16 @@ static tp_status delete_and_roll_up(tp_conn *conn, void *arg) {
     struct tpi_maintenance *maintenance = arg;
     tp_status status = tp_retention_apply(conn, CLEAN_ROWS, &maintenance->deleted);
     if (status != TP_OK) return status;
-    status = tpi_gates_mend(conn);
-    if (status != TP_OK && status != TP_CONFLICT && status != TP_TIMEOUT) return status;
     status = tpi_activity_roll_up(conn, maintenance->rolled_up);
     if (status == TP_CONFLICT) status = TP_OK; /* others do the same */
     maintenance->more = status == TP_OK || maintenance->deleted >= CLEAN_ROWS;
     return status;
+}
+
+static tp_status mend_gates(tp_conn *conn, void *arg) {
+    (void)arg;
+    tp_status status = tpi_gates_mend(conn);
+    return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others are at the same gates */
 }
 
 static void clean(struct tpi_maintenance *maintenance) {
@@ -70,6 +74,9 @@ static void clean(struct tpi_maintenance *maintenance) {
     int64_t pause = maintenance->more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
     maintenance->clean_at = tpi_clock_mono_ms() + pause + tpi_session_random(maintenance->session, pause);
     tpi_session_report_once(maintenance->session, status, &maintenance->clean_failed);
+    if (maintenance->session->broken) return;
+    status = tpi_session_try(maintenance->session, mend_gates, NULL);
+    tpi_session_report_once(maintenance->session, status, &maintenance->mend_failed);
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------- */
