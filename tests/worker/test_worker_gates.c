@@ -131,3 +131,15 @@ TEST(test_gates__a_killed_process_keeps_its_place_until_its_lease_lapses_and_not
     rig_run(0, handle);
     expect_all_done();
 }
+
+/* A library that knows no gates has ended the first of two. */
+TEST(test_gates__a_worker_lets_through_what_others_left) {
+    for (int number = 0; number < 2; number++)
+        rig_put_one(.params = number ? "0 0" : "first", .order_key = "left");
+    memset(&seen, 0, sizeof seen);
+    must(sql_run(pool.eye, "DELETE FROM tp_pending WHERE params LIKE 'first'") == 1 ? TP_OK : TP_DB);
+    tp_worker *worker = rig_start_with(0, handle, .poll_ms = 20);
+    rig_await(TP_EVENT_DONE, 1);
+    rig_stop(worker);
+    rig_expect(0, 1, 0);
+}
