@@ -111,7 +111,7 @@ figures_asan() { figures_tests "$1"; }
 
 part_tsan() {
   build_preset tsan clang
-  run_tests tsan -R "^(worker\.(tasks|flow|maintenance|life|heartbeat|outages|failover|failures|hold|blocked)|crowd|conformance)\."
+  run_tests tsan -R "^(worker\.(tasks|steps|step_rules|flow|maintenance|life|heartbeat|outages|failover|failures|hold|blocked)|crowd|conformance)\."
   build_preset tsan gcc tsan-gcc
   run_tests tsan-gcc -L tsan
 }
