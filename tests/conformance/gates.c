@@ -542,6 +542,33 @@ TEST(test_gates__a_lent_transaction_of_any_level_exceeds_no_limit) {
     lend_at(SQL_TXN_SERIALIZABLE);
 }
 
+/* One that began before the next of its key was put in settles the first: the next comes then, or the settle
+ * is refused and asked elsewhere. */
+static void settle_lent_at(SQLINTEGER level) {
+    char ids[2][ID];
+    int64_t rows = 0;
+    empty_pool();
+    put_behind(NULL, "k", pool_on_sqlite() ? 2 : 1, ids);
+    const tp_task *task = claim_this(pool.a, ids[0]);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
+    if (!SQL_SUCCEEDED(
+            SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)(intptr_t)level, 0)))
+        return;
+    sure(sql_raw_number(loan.raw.dbc, &rows, "SELECT COUNT(*) FROM tp_meta"), "%s", sql_reason());
+    if (!pool_on_sqlite()) put_behind(NULL, "k", 1, ids + 1);
+    tp_status status = tp_complete(loan.conn, task);
+    loan_end(&loan, status == TP_OK ? SQL_COMMIT : SQL_ROLLBACK);
+    if (status != TP_OK) must(tp_complete(pool.a, task));
+    take_this(pool.b, ids[1]);
+    expect_through("=k", 1);
+}
+
+TEST(test_gates__a_lent_settle_of_any_level_lets_the_next_through) {
+    settle_lent_at(SQL_TXN_READ_COMMITTED);
+    settle_lent_at(SQL_TXN_REPEATABLE_READ);
+    settle_lent_at(SQL_TXN_SERIALIZABLE);
+}
+
 TEST(test_gates__a_lent_connection_without_a_transaction_is_refused) {
     struct loan loan = lent(SQL_AUTOCOMMIT_ON);
     tp_new_task task = task_with(.order_key = "k");
