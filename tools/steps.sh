@@ -90,9 +90,10 @@ await_chain() {
   [ "$ended" = 0 ] || note "$1" 0 "$ended"
 }
 
-# built CHAIN NAME: did this step of the chain go well?
+# built CHAIN NAME: sets last by what came of a step of the chain, for step_if_built.
 built() {
-  grep -qxP "[0-9]+\\t0\\t\\Q$2\\E" "$TP_SCRATCH/log/chain.$1.notes"
+  last=1
+  ! grep -qxP "[0-9]+\\t0\\t\\Q$2\\E" "$TP_SCRATCH/log/chain.$1.notes" || last=0
 }
 
 # Output of what is only interesting when it fails.

@@ -27,15 +27,9 @@ chosen_steps() {
   step_if_built "release: chosen tests" run_tests release "${choice[@]}"
 }
 
-# sanitized CHAIN PRESET COMPILER BUILD TESTS: builds, and runs the tests labelled CHAIN. The C is the same on every database: SQLite
-# and one server see it all, and what they see here is not run plain as well.
-sanitized() {
-  chained "$1" "$4" build_preset "$2" "$3"
-  if built "$1" "$4"; then
-    chained "$1" "$5" run_tests "$2" -L "^$1\$"
-  else
-    chained "$1" "$5" die "not run: the build failed"
-  fi
+build_steps() {
+  chained builds "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
+  chained builds "tsan: build (clang, no warnings)" build_preset tsan clang
 }
 
 # What is read.
@@ -62,13 +56,16 @@ quick_steps() {
 }
 
 full_steps() {
+  beside builds build_steps
   beside static static_steps
   beside soak soak
-  beside asan sanitized asan debug gcc "debug: build (gcc, ASan, UBSan)" "debug: tests under ASan, UBSan"
-  beside tsan sanitized tsan tsan clang "tsan: build (clang, no warnings)" "tsan: tests of threads"
   step_if_built "release: tests" run_tests release -LE '^(proof|asan|tsan)$'
-  await_chain asan
-  await_chain tsan
+  await_chain builds
+  # The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.
+  built builds "debug: build (gcc, ASan, UBSan)"
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
+  built builds "tsan: build (clang, no warnings)"
+  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
   await_chain static
   await_chain soak
 }

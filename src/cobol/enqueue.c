@@ -80,8 +80,10 @@ int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {
     if (status == TP_OK)
         status = call_block_from(&call, &block, new_block, offsetof(struct new_block, on_duplicate),
                                  sizeof block, "TPNEW");
-    if (status == TP_OK) fill_missing(&block);
-    if (status == TP_OK) status = read_texts(&call, &block, params, &texts);
+    if (status == TP_OK) {
+        fill_missing(&block);
+        status = read_texts(&call, &block, params, &texts);
+    }
     if (status == TP_OK) {
         status = enqueue(&call, &block, &texts);
         memcpy(new_block, &block, (size_t)block.size);

@@ -357,9 +357,10 @@ tp_status tpi_gates_mend(tp_conn *conn) {
     const char *const *names = all;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         status = mend_in_scope(conn, names[i]);
-        bool passed_over = status == TP_CONFLICT || status == TP_TIMEOUT;
-        if (passed_over) met = status;
-        if (passed_over) status = TP_OK;
+        if (status == TP_CONFLICT || status == TP_TIMEOUT) {
+            met = status;
+            status = TP_OK;
+        }
     }
     free(all);
     tpi_texts_free(&texts);

@@ -45,8 +45,7 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
     if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
-/* ---- Deleting what is past its retention, letting through what gates kept, and rolling activity up
- * -------------------------------------- */
+/* ---- Deleting what is past its retention, rolling activity up, mending gates --------------------------- */
 
 static int64_t clean_at(const struct tpi_maintenance *maintenance) {
     return maintenance->clean_at;
