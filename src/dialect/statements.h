@@ -144,6 +144,7 @@
     X(gate_count, 0)                                                                                         \
     X(gate_note, 0)                                                                                          \
     X(gate_next, 0)                                                                                          \
+    X(gate_next_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(gate_forget, 0)                                                                                        \
     X(gate_open, 0)                                                                                          \
     X(gate_pass, 0)                                                                                          \

@@ -144,7 +144,9 @@ static tp_status read_next(tp_conn *conn, const char *name, size_t limit, struct
     *count = 0;
     tpi_args_text(&args, TPI_P_name, name);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tp_status status = tpi_store_query(&conn->store, TPI_S_gate_next, &args, &stmt);
+    bool locks = conn->store.caps & TPI_CAP_LOCKING_READ; /* not only when lent, as in enqueue.c */
+    tp_status status =
+        tpi_store_query(&conn->store, locks ? TPI_S_gate_next_locking : TPI_S_gate_next, &args, &stmt);
     if (status != TP_OK) return status;
     return tpi_record_all(stmt, columns, NULL, all, sizeof *all, limit, count);
 }
@@ -159,16 +161,19 @@ static tp_status note(tp_conn *conn, const char *name, int64_t through) {
 
 /* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room
  * for: workers of this process look for tasks when the transaction commits. Nothing is left of an order key
- * behind which nothing is. A transaction that began before may see fewer tasks that wait than there are; but
- * while any wait there is no room. */
+ * behind which nothing is. So who waits is read as it is now, also in a transaction that began before. */
 static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate, int64_t ended) {
     struct next next[NEXT_MAX];
+    char first[TPI_UUID_SIZE] = "";
     int64_t through = gate->through - ended;
     size_t count = 1;
     tp_status status = TP_OK;
     while (status == TP_OK && through < gate->width && count) {
         int64_t room = gate->width - through;
         status = read_next(conn, name, room < NEXT_MAX ? (size_t)room : NEXT_MAX, next, &count);
+        if (status == TP_OK && count && strcmp(next[0].id, first) == 0)
+            return tpi_refused_silently(&conn->store, "kept a task where it waited", "gate_task");
+        if (count) memcpy(first, next[0].id, sizeof first);
         for (size_t i = 0; i < count && status == TP_OK; i++) {
             status = let_through(conn, name, next[i].id);
             through += status == TP_OK;

@@ -123,6 +123,9 @@ tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width, tp_gate_fa
     tp_status status = check(conn, name);
     if (status == TP_OK && (width < 0 || width > TP_GATE_WIDTH_MAX))
         status = tpi_error(TP_MISUSE, "a gate's width is 0 to %d", TP_GATE_WIDTH_MAX);
+    if (status == TP_OK && !width && is_model(name))
+        status =
+            tpi_error(TP_MISUSE, "the width of order keys is 1 or more: those that are made with 0 stay so");
     if (status == TP_OK && on_failure != TP_GATE_BLOCK && on_failure != TP_GATE_PASS)
         status = tpi_error(TP_MISUSE, "on_failure is neither TP_GATE_BLOCK nor TP_GATE_PASS");
     if (status != TP_OK) return tpi_conn_doom(conn, status);

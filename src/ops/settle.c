@@ -96,9 +96,7 @@ static tp_status not_gone(const struct request *request) {
 }
 
 /* All statements of a change, of which this is the first, inside a transaction. half: between the two halves
- * of a move the row went, to another claim or with an earlier try of this settle; what was written must be
- * undone.
- */
+ * of a move the row went, to another claim or with an earlier try of this settle; undo what was written. */
 static tp_status write_parts(const struct request *request, const struct tpi_change *change,
                              enum tpi_statement first, struct tpi_args *args, bool *half) {
     struct tpi_store *store = &request->conn->store;
@@ -210,23 +208,34 @@ static tp_status failed_before(const struct request *request) {
     return request->event == TPI_EVENT_FAIL ? TP_OK : TP_NONE;
 }
 
-/* The write found no row. The task may be behind a gate. Or was it an earlier try of this very settle that
- * took it away? Then this one answers the same. A task that the claim still holds was not lost: what was
- * written was refused without a word. In the caller's transaction there may be effects that the earlier try's
- * transaction has too: they must not be committed a second time. */
+/* Where the row is now, and what the event does to it there. */
+static tp_status look(const struct request *request, const struct tpi_facts *facts, struct tpi_row_state *row,
+                      struct tpi_change *change) {
+    *row = (struct tpi_row_state){.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
+    tp_status status = find_row(request->conn, request->task, row);
+    *change = (struct tpi_change){.verdict = TP_LOST};
+    if (status == TP_OK) *change = tpi_fsm_decide(row->pool, row->state, request->event, facts);
+    return status;
+}
+
+/* The write found no row. Is the task behind a gate? Or was it an earlier try of this very settle that took
+ * it away? Then this one answers the same; in the caller's transaction may be effects that the earlier try's
+ * has too, not to be committed again. What the claim still holds was not lost: it was refused unsaid. */
 static tp_status answer_again(struct request *request, const struct tpi_facts *facts) {
     tp_conn *conn = request->conn;
-    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
-    tp_status status = find_row(conn, request->task, &row);
+    struct tpi_row_state row;
+    struct tpi_change change;
+    tp_status status = look(request, facts, &row, &change);
     if (status < TP_OK) return status;
-    struct tpi_change change = {.verdict = TP_LOST};
-    if (status == TP_OK) change = tpi_fsm_decide(row.pool, row.state, request->event, facts);
-    if (change.verdict >= TP_OK && change.written) {
+    if (change.verdict >= TP_OK && change.written && moves(&change) && row.gate[0]) {
         status = try_gated(request, &change, &row);
         if (status != TP_NONE) return status == TP_OK ? change.verdict : status;
-        if (moves(&change) && row.gate[0]) return tpi_settle_lost(conn, request->task); /* just now */
-        return tpi_refused_silently(&conn->store, "wrote nothing of a settle", "'s tables");
+        status = look(request, facts, &row, &change); /* it went just now: with an earlier try? */
+        if (status < TP_OK) return status;
+        if (change.verdict >= TP_OK && change.written) return tpi_settle_lost(conn, request->task);
     }
+    if (change.verdict >= TP_OK && change.written)
+        return tpi_refused_silently(&conn->store, "wrote nothing of a settle", "'s tables");
     status = change.verdict >= TP_OK ? change.verdict : failed_before(request);
     if (status == TP_NONE) return tpi_settle_lost(conn, request->task);
     if (status < TP_OK || tpi_conn_is_alone(conn)) return status;

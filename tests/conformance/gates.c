@@ -390,6 +390,7 @@ TEST(test_gates__what_cannot_be_is_refused_with_words) {
     expect(TP_MISUSE, tp_gate_set(pool.a, "=k", 2, TP_GATE_BLOCK, NULL));
     expect(TP_MISUSE, tp_gate_set(pool.a, "bank", -1, TP_GATE_BLOCK, NULL));
     expect(TP_MISUSE, tp_gate_remove(pool.a, "=", NULL));
+    expect(TP_MISUSE, tp_gate_set(pool.a, "=", 0, TP_GATE_BLOCK, NULL));
     expect(TP_NONE, tp_gate_remove(pool.a, "bank", NULL));
     must(tp_gate_set(pool.a, "bank", 1, TP_GATE_BLOCK, NULL));
     put_behind("bank", NULL, 1, ids);
@@ -567,6 +568,52 @@ TEST(test_gates__a_lent_settle_of_any_level_lets_the_next_through) {
     settle_lent_at(SQL_TXN_READ_COMMITTED);
     settle_lent_at(SQL_TXN_REPEATABLE_READ);
     settle_lent_at(SQL_TXN_SERIALIZABLE);
+}
+
+/* One that saw a task wait which has ended by now puts in the next. */
+static void enqueue_lent_at(SQLINTEGER level) {
+    char ids[2][ID];
+    int64_t rows = 0;
+    if (pool_on_sqlite()) return;
+    empty_pool();
+    must(tp_gate_set(pool.eye, "bank", 1, TP_GATE_BLOCK, NULL));
+    put_behind("bank", NULL, 2, ids);
+    struct loan loan = lent(SQL_AUTOCOMMIT_OFF);
+    if (!SQL_SUCCEEDED(
+            SQLSetConnectAttr(loan.raw.dbc, SQL_ATTR_TXN_ISOLATION, (SQLPOINTER)(intptr_t)level, 0)))
+        return;
+    sure(sql_raw_number(loan.raw.dbc, &rows, "SELECT COUNT(*) FROM tp_meta"), "%s", sql_reason());
+    for (int i = 0; i < 2; i++)
+        must(tp_complete(pool.a, take_this(pool.a, ids[i])));
+    tp_new_task late = behind("bank");
+    tp_status status = tp_enqueue(loan.conn, &late);
+    loan_end(&loan, status == TP_OK ? SQL_COMMIT : SQL_ROLLBACK);
+    if (status != TP_OK) must(tp_enqueue(pool.a, &late));
+    take_this(pool.b, late.id);
+    expect_through("bank", 1);
+}
+
+TEST(test_gates__a_lent_enqueue_of_any_level_passes_over_what_has_ended) {
+    enqueue_lent_at(SQL_TXN_READ_COMMITTED);
+    enqueue_lent_at(SQL_TXN_REPEATABLE_READ);
+    enqueue_lent_at(SQL_TXN_SERIALIZABLE);
+}
+
+/* The commit of the first try is under way when the settle is asked again. */
+TEST(test_gates__a_settle_hears_what_its_first_try_did_meanwhile) {
+    struct aside aside;
+    char ids[2][ID];
+    put_behind(NULL, "k", 2, ids);
+    const tp_task *task = take_this(pool.a, ids[0]);
+    must(tp_begin(pool.a));
+    must(tp_complete(pool.a, task));
+    start_blocked(&aside, pool.b, complete_call, (void *)(uintptr_t)task);
+    must(tp_commit(pool.a));
+    tp_status answer = aside_end(&aside);
+    if (answer == TP_CONFLICT) answer = tp_complete(pool.b, task);
+    expect(TP_OK, answer);
+    expect_through("=k", 1);
+    take_this(pool.b, ids[1]);
 }
 
 TEST(test_gates__a_lent_connection_without_a_transaction_is_refused) {

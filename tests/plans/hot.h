@@ -148,6 +148,7 @@
     X(gate_count, KEY, "")                                                                                   \
     X(gate_note, KEY, "")                                                                                    \
     X(gate_next, KEY, "")                                                                                    \
+    X(gate_next_locking, KEY, "")                                                                            \
     X(gate_forget, KEY, "")                                                                                  \
     X(gate_open, KEY, "")                                                                                    \
     X(gate_pass, KEY, "")                                                                                    \
