@@ -188,8 +188,10 @@ void *tpi_heartbeat_main(void *arg) {
     struct tpi_heartbeat *beat = arg;
     struct tpi_session session;
     tpi_session_init(&session, beat->sessions, "heartbeat");
-    while (await_late(beat))
+    while (await_late(beat)) {
         (void)tpi_heartbeat_send(beat, &session);
+        tpi_session_drop(&session); /* a lost one may hold locks that the dispatcher waits for */
+    }
     tpi_session_close(&session);
     return NULL;
 }
