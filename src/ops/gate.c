@@ -159,6 +159,19 @@ static tp_status note(tp_conn *conn, const char *name, int64_t through) {
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a gate as it was", "gate") : status;
 }
 
+/* Adds to through how many of them were let through. */
+static tp_status let_all_through(tp_conn *conn, const char *name, const struct next *next, size_t count,
+                                 int64_t *through) {
+    for (size_t i = 0; i < count; i++) {
+        tp_status status = let_through(conn, name, next[i].id);
+        if (status < TP_OK) return status;
+        if (status == TP_NONE) continue;
+        tpi_conn_let_through(conn);
+        ++*through;
+    }
+    return TP_OK;
+}
+
 /* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room
  * for: workers of this process look for tasks when the transaction commits. Nothing is left of an order key
  * behind which nothing is. So who waits is read as it is now, also in a transaction that began before. */
@@ -174,12 +187,7 @@ static tp_status fill(tp_conn *conn, const char *name, const struct gate *gate, 
         if (status == TP_OK && count && strcmp(next[0].id, first) == 0)
             return tpi_refused_silently(&conn->store, "kept a task where it waited", "gate_task");
         if (count) memcpy(first, next[0].id, sizeof first);
-        for (size_t i = 0; i < count && status == TP_OK; i++) {
-            status = let_through(conn, name, next[i].id);
-            through += status == TP_OK;
-            if (status == TP_OK) tpi_conn_let_through(conn);
-            if (status == TP_NONE) status = TP_OK;
-        }
+        if (status == TP_OK) status = let_all_through(conn, name, next, count, &through);
     }
     bool gone = status == TP_OK && !through && !count && is_key(name);
     if (gone) {
