@@ -1,0 +1,6 @@
+-- taskpool schema, version 9, its last part, for MySQL 8.0.13 and MariaDB 10.6 and later.
+-- mariadb DATABASE < 0009_version.sql   or: taskpool schema install. After the other parts of version 9.
+-- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
+
+-- Libraries that know version 2 only go on working.
+UPDATE tp_meta SET value = '9' WHERE name = 'schema_latest' AND value = '8';
