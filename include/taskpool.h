@@ -698,7 +698,7 @@ typedef struct tp_selection {
     }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task
- * has its dedup_key, or a trigger of your own keeps it without an error. */
+ * has its dedup_key, its gate was removed, or a trigger of your own keeps it without an error. */
 typedef struct tp_operated {
     size_t size;
     size_t done;
