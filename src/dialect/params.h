@@ -103,6 +103,8 @@
     X(kind, TEXT)                                                                                            \
     X(gate, TEXT)                                                                                            \
     X(on_failure, TEXT)                                                                                      \
+    X(parent, TEXT)                                                                                          \
+    X(waits, NUMBER)                                                                                         \
     X(width, NUMBER)                                                                                         \
     X(place, NUMBER)                                                                                         \
     X(rule_at, NUMBER)                                                                                       \
