@@ -1,2 +1,4 @@
--- Is there a group that has not ended?
-SELECT 1 AS there FROM tp_meta WHERE name = 'schema' AND EXISTS (SELECT 1 FROM tp_group WHERE state IN ('open', 'closed', 'opening'))
+-- A group that is not over.
+{first_n}
+SELECT name FROM tp_group WHERE state < 'over' ORDER BY state
+{first_n_end}

@@ -104,7 +104,7 @@ static tp_status find_open(tp_conn *conn, const char *name) {
 
 static tp_status set_ended(tp_conn *conn, const char *name, const char *from, bool more) {
     struct tpi_args args = {0};
-    const char *to = more ? "opening" : "ended";
+    const char *to = more ? "opening" : "over";
     if (strcmp(from, to) == 0) return TP_OK;
     tpi_args_text(&args, TPI_P_name, name);
     tpi_args_text(&args, TPI_P_state, from);
@@ -117,7 +117,7 @@ tp_status tpi_group_try_end(tp_conn *conn, const char *name, bool *ended) {
     struct tpi_group group = {.cancelled = 0};
     bool more = true;
     tp_status status = tpi_group_lock(conn, name, &group);
-    if (status != TP_OK || tpi_group_is(&group, "open") || tpi_group_is(&group, "ended")) return status;
+    if (status != TP_OK || tpi_group_is(&group, "open") || tpi_group_is(&group, "over")) return status;
     if (tpi_group_is(&group, "closed")) {
         status = find_open(conn, name);
         if (status != TP_NONE) return status;
@@ -187,6 +187,7 @@ tp_status tp_groups_end(tp_conn *conn, size_t *ended) {
     bool any = false;
     int64_t began = tpi_clock_mono_ms();
     tp_status status = tpi_conn_ready_alone(conn, "tp_groups_end");
+    tpi_args_number(&args, TPI_P_limit, 1);
     if (status == TP_OK) status = tpi_store_exists(&conn->store, TPI_S_group_any, &args, &any);
     if (status != TP_OK || !any) return status == TP_OK ? TP_NONE : status;
     for (int round = 0; round < ROUNDS && status == TP_OK && (!round || all > before); round++) {

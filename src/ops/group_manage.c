@@ -51,7 +51,7 @@ static void open_lines(struct tpi_cursor *cursor, tp_conn *conn, const char *nam
 
 /* One that is opening has ended, for people. The rule of a cancelled one is that by which it was opened. */
 static tp_group group_of(const struct line *line) {
-    bool ended = strcmp(line->state, "ended") == 0 || strcmp(line->state, "opening") == 0;
+    bool ended = strcmp(line->state, "over") == 0 || strcmp(line->state, "opening") == 0;
     bool anyhow = line->cancelled ? line->cancelled == 2 : strcmp(line->rule, "ended") == 0;
     return (tp_group){.name = line->name,
                       .parent = line->parent,
@@ -251,7 +251,7 @@ static tp_status remove_some(tp_conn *conn, const char *name, size_t *count, boo
     struct tpi_group group = {.cancelled = 0};
     *more = false;
     tp_status status = tpi_group_lock(conn, name, &group);
-    if (status != TP_OK || !tpi_group_is(&group, "ended")) return status == TP_OK ? TP_NONE : status;
+    if (status != TP_OK || !tpi_group_is(&group, "over")) return status == TP_OK ? TP_NONE : status;
     status = forget_some(conn, name, count);
     *more = status == TP_OK && *count == TPI_CHUNK;
     if (status != TP_OK || *more) return status;

@@ -80,7 +80,7 @@ SUITE_TEST(test_groups__end_when_closed_and_all_tasks_are_done, EACH_PLAN) {
     expect_waits(follow);
     complete_this(ids[FEW - 1]);
     ended(1);
-    expect_state("run 7", "ended");
+    expect_state("run 7", "over");
     expect_due(follow);
     complete_this(follow);
     expect(TP_NONE, tp_groups_end(pool.a, NULL));
@@ -174,7 +174,7 @@ TEST(test_groups__however_tasks_end_where_the_group_says_so) {
     ended(1);
     operate(TP_ACTION_RETRY, "failed", ids[0]); /* after it the end stays as it is */
     ended(0);
-    expect_state("g", "ended");
+    expect_state("g", "over");
     expect_due(follow);
 }
 
@@ -368,13 +368,13 @@ TEST(test_groups__an_end_without_an_answer_is_one_end) {
             lose_nth_call(at, made);
             tp_status status = tp_groups_end(pool.a, &got);
             bool lost = lost_nth_call();
-            bool over = strcmp(text_of("state FROM tp_group WHERE name = 'g'"), "ended") == 0;
+            bool over = strcmp(text_of("state FROM tp_group WHERE name = 'g'"), "over") == 0;
             expect_number(count_of("tp_pending WHERE due_at < %" PRId64, TPI_GATE_WAITS), over);
             for (int i = 0; i < 3 && status < TP_OK; i++) {
                 must(tp_conn_reopen(pool.a));
                 status = tp_groups_end(pool.a, &got);
             }
-            expect_state("g", "ended");
+            expect_state("g", "over");
             expect_due(follow);
             if (!lost) break;
         }
@@ -426,7 +426,7 @@ TEST(test_groups__one_that_is_locked_holds_up_no_other_where_locks_can_be_passed
     must(tp_begin(pool.b));
     must(tp_enqueue(pool.b, &late));
     ended(1);
-    expect_state("b", "ended");
+    expect_state("b", "over");
     must(tp_commit(pool.b));
     expect_waits(late.id);
     ended(1);

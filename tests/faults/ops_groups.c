@@ -149,7 +149,7 @@ static void is_closed(struct work *work) {
 }
 
 static void has_ended(struct work *work) {
-    want_state("g", "ended");
+    want_state("g", "over");
     want_placed(work, 0, "g", 2);
     want_waiting(work, 0, false);
 }

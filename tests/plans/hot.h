@@ -182,7 +182,7 @@
     X(group_due, FEW, "groups that are closed and have not ended")                                           \
     X(group_closed, FEW, "groups that are closed and have not ended")                                        \
     X(group_open_tasks, KEY, "")                                                                             \
-    X(group_count, FEW, "the tasks of one group")                                                            \
+    X(group_count, ALL, "asked by people; of a group that is most of a pool it may read that")               \
     X(group_list, ALL, "all are listed")                                                                     \
     X(group_find, KEY, "")                                                                                   \
     X(group_old, KEY, "")                                                                                    \

@@ -3,8 +3,9 @@
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Groups of tasks (docs/groups.md). state: open, tasks come in; closed, none do any more; opening, it has ended, and not all that waited
--- for that are due yet; ended. rule: done, a task in the failed pool holds up the end; ended, it does not. Who puts a task in locks this
--- row, shared where the database can, and who closes or ends the group alone. seen_id: of its tasks with smaller ids none was open.
+-- for that are due yet; over. rule: done, a task in the failed pool holds up the end; ended, it does not. Who puts a task in locks this
+-- row, shared where the database can, and who closes or ends the group alone. All but over
+-- sort before over. seen_id: of its tasks with smaller ids none was open.
 CREATE TABLE IF NOT EXISTS tp_group (
   name varchar(128) NOT NULL,
   state varchar(8) NOT NULL,
@@ -17,7 +18,7 @@ CREATE TABLE IF NOT EXISTS tp_group (
   closed_at bigint,
   ended_at bigint,
   CONSTRAINT tp_group_pk PRIMARY KEY (name),
-  CONSTRAINT tp_group_states CHECK (state IN ('open', 'closed', 'opening', 'ended')),
+  CONSTRAINT tp_group_states CHECK (state IN ('open', 'closed', 'opening', 'over')),
   CONSTRAINT tp_group_rules CHECK (rule IN ('done', 'ended'))
 );
 CREATE INDEX IF NOT EXISTS tp_group_state ON tp_group (state, ended_at);
