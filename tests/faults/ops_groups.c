@@ -183,7 +183,7 @@ static const struct operation operations[] = {
     {"group_close", 0, one_and_after, close_it, TP_OK, is_closed},
     {"groups_end", 0, over, end_all, TP_OK, has_ended},
     {"group_each", 0, one_and_after, look, TP_OK, is_seen},
-    {"group_cancel", 0, one_and_after, cancel, TP_OK, is_cancelled},
+    {"group_cancel", TRAIT_PIECEMEAL, one_and_after, cancel, TP_OK, is_cancelled},
     {"group_remove", 0, gone, forget, TP_OK, is_forgotten},
 };
 
