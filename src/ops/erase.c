@@ -14,6 +14,7 @@
 #include "ops/operate.h"
 #include "ops/request.h"
 #include "ops/steps.h"
+#include "ops/task_progress.h"
 #include "store/record.h"
 
 /* Clocks of databases that have no fraction of a second, or of several servers. */
@@ -152,6 +153,7 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
     if (status == TP_OK && tasks->count) status = tpi_steps_purge(erasure->conn, tasks->ids, tasks->count);
+    if (status == TP_OK && tasks->count) status = tpi_progress_erase(erasure->conn, tasks->ids, tasks->count);
     if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
     if (status == TP_OK) status = check_open(erasure);
     if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);
