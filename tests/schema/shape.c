@@ -38,7 +38,8 @@ enum {
     CALENDAR_DAY = 32768,
     STEP = 65536,
     GATE = 131072,
-    GATE_TASK = 262144
+    GATE_TASK = 262144,
+    PROGRESS = 524288
 };
 
 static const struct column {
@@ -68,6 +69,7 @@ static const struct column {
     {PENDING, "wanted_at", BIG, 0, MAY_BE_NULL},
     {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
     {POOLS, "gate", TEXT, 129, MAY_BE_NULL},
+    {FINISHED, "result", LONG, 0, MAY_BE_NULL},
     {HISTORY, "id", UUID, 0, NOT_NULL},
     {HISTORY, "task_id", UUID, 0, MAY_BE_NULL},
     {HISTORY, "handler", TEXT, 64, MAY_BE_NULL},
@@ -234,6 +236,11 @@ static const struct column {
     {STEP, "owner", UUID, 0, NOT_NULL},
     {STEP, "result", LONG, 0, MAY_BE_NULL},
     {STEP, "created_at", BIG, 0, NOT_NULL},
+    {PROGRESS, "task_id", UUID, 0, NOT_NULL},
+    {PROGRESS, "owner", UUID, 0, NOT_NULL},
+    {PROGRESS, "percent", SMALL, 0, NOT_NULL},
+    {PROGRESS, "message", TEXT, 512, MAY_BE_NULL},
+    {PROGRESS, "modified_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -279,6 +286,7 @@ static const struct index {
     {REQUEST, "tp_request_state", false, "state, created_at", NULL},
     {REQUEST_ROW, NULL, true, "request_id, pool, row_key", NULL},
     {STEP, NULL, true, "task_id, step, task_created_at", NULL},
+    {PROGRESS, NULL, true, "task_id, owner", NULL},
     {GATE, NULL, true, "name", NULL},
     {GATE_TASK, NULL, true, "task_id", NULL},
     {GATE_TASK, "tp_gate_task_next", false, "passed, gate, place", NULL},
@@ -287,16 +295,16 @@ static const struct index {
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},          {PENDING, "pending"},
-              {FINISHED, "finished"},  {FAILED, "failed"},
-              {HISTORY, "history"},    {ONCE, "once"},
-              {SCHEDULE, "schedule"},  {WORKER, "worker"},
-              {PAUSE, "pause"},        {ACTIVITY, "activity"},
-              {AUDIT, "audit"},        {AUDIT_HEAD, "audit_head"},
-              {REQUEST, "request"},    {REQUEST_ROW, "request_row"},
-              {CALENDAR, "calendar"},  {CALENDAR_DAY, "calendar_day"},
-              {STEP, "step"},          {GATE, "gate"},
-              {GATE_TASK, "gate_task"}};
+} tables[] = {{META, "meta"},           {PENDING, "pending"},
+              {FINISHED, "finished"},   {FAILED, "failed"},
+              {HISTORY, "history"},     {ONCE, "once"},
+              {SCHEDULE, "schedule"},   {WORKER, "worker"},
+              {PAUSE, "pause"},         {ACTIVITY, "activity"},
+              {AUDIT, "audit"},         {AUDIT_HEAD, "audit_head"},
+              {REQUEST, "request"},     {REQUEST_ROW, "request_row"},
+              {CALENDAR, "calendar"},   {CALENDAR_DAY, "calendar_day"},
+              {STEP, "step"},           {GATE, "gate"},
+              {GATE_TASK, "gate_task"}, {PROGRESS, "progress"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

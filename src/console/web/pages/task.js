@@ -94,12 +94,13 @@ function took(task) {
 export function view(task, place) {
   const search = (/** @type {string} */ name) => task[name] ? h("a", { href: link(place.pool, "tasks", { pool: "all", [name]: task[name] }) }, foreign(task[name])) : foreign(null);
   const life = task.life ?? task.history ?? [];
+  const told = /** @type {[string, import("../dom.js").Child][]} */ (task.progress ? [[t("progress"), progress(task)]] : []);
   return h("div", { "data-key": task.id }, actions(task, place.pool),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
       [t("dedup_key"), foreign(task.dedup_key)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
       [t(task.state === "handling" ? "lease_until" : "due_at"), time(task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
       [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)],
-      ...(task.progress ? [[t("progress"), progress(task)]] : [])]),
+      ...told]),
     steps(task), result(task),
     h("h2", {}, t("life")),
     table(t("life"), [
