@@ -136,7 +136,7 @@
     X(progress_add, KEY, "")                                                                                 \
     X(progress_end, KEY, "")                                                                                 \
     X(progress_of, FEW, "the runs of one task")                                                              \
-    X(progress_purge, KEY, "")                                                                               \
+    X(progress_purge, ALL, "an erasure; only what runs now has rows")                                        \
     X(progress_forget, ALL, "only what runs now has rows, and what was killed lately")                       \
     X(once_find_locking, KEY, "")                                                                            \
     X(calendar_add, KEY, "")                                                                                 \
