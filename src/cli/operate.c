@@ -122,7 +122,8 @@ static void show(const char *name, const char *past, const tp_operated *result) 
     else
         out_text("%s %zu", past, result->done);
     if (result->passed)
-        out_text(", passed over %zu: held by another session, or the dedup_key is open", result->passed);
+        out_text(", passed over %zu: held by another session, or the dedup_key is open, or the gate is gone",
+                 result->passed);
     out_text("\n");
 }
 

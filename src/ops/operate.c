@@ -2,7 +2,7 @@
  * tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one transaction:
  * lock, change, write the history and the audit. A chunk that another session gets in the way of is done
  * again one by one, so that only the tasks concerned are passed over. */
-#include "ops/operate.h"
+#include "ops/operate_chunk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +10,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
-#include "ops/gate.h"
 #include "ops/request.h"
 #include "store/record.h"
-
-/* An action on the tasks of one state in one pool, and the change that it makes to them. */
-struct step {
-    const char *word; /* the history's */
-    enum tpi_event event;
-    enum tpi_pool pool;
-    enum tpi_state state;
-    struct tpi_change change;
-};
 
 static const struct {
     enum tpi_statement pick, read, lock, touch, skip, drop, note;
@@ -34,36 +24,17 @@ static const struct {
                          TPI_S_request_rows_failed},
 };
 
-struct row {
-    const char *id, *handler, *owner, *reason, *gate;
-    int64_t due_at;
-};
-
-/* Tasks in hand. */
-struct chunk {
-    struct tpi_texts texts;
-    size_t count;
-    struct row rows[TPI_CHUNK];
-    const char *ids[TPI_CHUNK]; /* theirs */
-    int64_t at;                 /* the database's clock when they were to be changed */
-};
-
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static void list_ids(struct chunk *chunk) {
-    for (size_t i = 0; i < chunk->count; i++)
-        chunk->ids[i] = chunk->rows[i].id;
-}
-
 static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
-                            size_t limit, struct chunk *chunk) {
+                            size_t limit, struct tpi_operate_chunk *chunk) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(UUID, struct row, id),
-        TPI_COLUMN(TEXT, struct row, handler),
-        TPI_COLUMN(UUID, struct row, owner),
-        TPI_COLUMN(TEXT, struct row, reason),
-        TPI_COLUMN(TEXT, struct row, gate),
-        TPI_COLUMN(NUMBER, struct row, due_at),
+        TPI_COLUMN(UUID, struct tpi_operate_row, id),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, handler),
+        TPI_COLUMN(UUID, struct tpi_operate_row, owner),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, reason),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, gate),
+        TPI_COLUMN(NUMBER, struct tpi_operate_row, due_at),
         TPI_COLUMN_END,
     };
     struct tpi_stmt *stmt = NULL;
@@ -71,26 +42,28 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
     if (status != TP_OK) return status;
     status =
         tpi_record_all(stmt, columns, &chunk->texts, chunk->rows, sizeof *chunk->rows, limit, &chunk->count);
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
     return status;
 }
 
 /* Takes out what fits the pattern of the reason and is not meant. */
-static void drop_unlike(const struct tpi_operation *op, struct chunk *chunk) {
+static void drop_unlike(const struct tpi_operation *op, struct tpi_operate_chunk *chunk) {
     size_t kept = 0;
     for (size_t i = 0; i < chunk->count; i++)
         if (tpi_select_has(&op->select, chunk->rows[i].reason)) chunk->rows[kept++] = chunk->rows[i];
     chunk->count = kept;
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
 }
 
-static void select_args(const struct tpi_operation *op, const struct step *step, struct tpi_args *args) {
+static void select_args(const struct tpi_operation *op, const struct tpi_operate_step *step,
+                        struct tpi_args *args) {
     tpi_operate_args(op, args);
     tpi_args_text(args, TPI_P_state, tpi_state_name(step->state));
 }
 
 /* Takes those out of the chunk that an open task's dedup_key stands in the way of. */
-static tp_status drop_blocked(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              struct tpi_operate_chunk *chunk) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
@@ -107,8 +80,15 @@ static tp_status drop_blocked(struct tpi_operation *op, const struct step *step,
                 i++;
         }
     tpi_stmt_close(stmt);
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
     return status == TP_NONE ? TP_OK : status;
+}
+
+/* Takes those out that something stands in the way of. */
+static tp_status drop_hindered(struct tpi_operation *op, const struct tpi_operate_step *step,
+                               struct tpi_operate_chunk *chunk) {
+    tp_status status = drop_blocked(op, step, chunk);
+    return status == TP_OK ? tpi_chunk_drop_gateless(op, step, chunk) : status;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
@@ -123,7 +103,8 @@ static tp_status change_all(struct tpi_operation *op, enum tpi_statement stateme
                      tpi_statement_name(statement), (long long)rows, args->list_count);
 }
 
-static tp_status write_change(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+static tp_status write_change(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              const struct tpi_operate_chunk *chunk) {
     struct tpi_args args = {0};
     const struct tpi_change *change = &step->change;
     tpi_args_list(&args, chunk->ids, chunk->count);
@@ -140,25 +121,6 @@ static tp_status write_change(struct tpi_operation *op, const struct step *step,
     return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
 }
 
-/* Of tasks behind gates: those that ended make room, unless they waited, and those that came back are behind
- * their gate again. */
-static tp_status write_gates(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
-    struct tpi_gated gated[TPI_CHUNK];
-    size_t count = 0;
-    bool ends = step->change.pool == TPI_POOL_FINISHED, pending = step->pool == TPI_POOL_PENDING;
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < chunk->count && step->change.pool != step->pool && status == TP_OK; i++) {
-        const struct row *row = &chunk->rows[i];
-        bool waits = pending && row->due_at == TPI_GATE_WAITS;
-        if (!*row->gate) continue;
-        gated[count] = (struct tpi_gated){row->id, row->gate};
-        if (waits) status = tpi_gate_forget(op->conn, &gated[count]);
-        count += !waits;
-    }
-    if (status != TP_OK || !count) return status;
-    return ends ? tpi_gates_leave(op->conn, gated, count) : tpi_gates_return(op->conn, gated, count);
-}
-
 enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
 struct events {
     struct tpi_args args[EVENT_ROWS];
@@ -166,7 +128,8 @@ struct events {
 };
 
 /* In sets of a few sizes, so that few statements are prepared. */
-static tp_status write_history(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+static tp_status write_history(struct tpi_operation *op, const struct tpi_operate_step *step,
+                               const struct tpi_operate_chunk *chunk) {
     struct events *events = malloc(sizeof *events);
     if (!events) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = TP_OK;
@@ -176,7 +139,7 @@ static tp_status write_history(struct tpi_operation *op, const struct step *step
         set = left >= EVENT_ROWS ? EVENT_ROWS : left >= EVENT_FEW ? EVENT_FEW : 1;
         for (size_t i = 0; i < set; i++) {
             struct tpi_args *args = &events->args[i];
-            const struct row *row = &chunk->rows[at + i];
+            const struct tpi_operate_row *row = &chunk->rows[at + i];
             *args = (struct tpi_args){0};
             tpi_uuid_ordered(events->ids[i]);
             tpi_args_text(args, TPI_P_history_id, events->ids[i]);
@@ -196,7 +159,8 @@ static tp_status write_history(struct tpi_operation *op, const struct step *step
     return status;
 }
 
-static tp_status write_audit(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+static tp_status write_audit(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             const struct tpi_operate_chunk *chunk) {
     struct tpi_act act = {.action = step->word,
                           .who = op->who,
                           .why = op->selection->why,
@@ -213,8 +177,9 @@ static tp_status write_audit(struct tpi_operation *op, const struct step *step, 
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 /* Locks what of the ids is still selected and not held by others, and changes it. */
-static tp_status lock_and_change(struct tpi_operation *op, const struct step *step, const char *const *ids,
-                                 size_t count, struct chunk *held) {
+static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_operate_step *step,
+                                 enum tpi_operate_part part, const char *const *ids, size_t count,
+                                 struct tpi_operate_chunk *held) {
     struct tpi_args args = {0};
     struct tpi_store *store = &op->conn->store;
     bool skip = store->caps & TPI_CAP_SKIP;
@@ -227,38 +192,38 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].read;
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     drop_unlike(op, held);
-    if (status == TP_OK) status = drop_blocked(op, step, held);
+    tpi_chunk_drop_other_part(part, held);
+    if (status == TP_OK) status = drop_hindered(op, step, held);
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
-    if (status == TP_OK) status = write_gates(op, step, held);
+    if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
     if (status == TP_OK) status = write_history(op, step, held);
     return status == TP_OK ? write_audit(op, step, held) : status;
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
-static tp_status change_some(struct tpi_operation *op, const struct step *step, const char *const *ids,
-                             size_t count, bool *in_the_way) {
+static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             enum tpi_operate_part part, const char *const *ids, size_t count,
+                             bool *in_the_way) {
     struct tpi_scope scope;
-    struct chunk held = {.count = 0};
+    struct tpi_operate_chunk held = {.count = 0};
     *in_the_way = false;
     tp_status status = tpi_ask_now(op->conn, &held.at);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, ids, count, &held));
-    if (status == TP_OK) {
-        op->result.done += held.count;
-        op->result.passed += count - held.count;
-    }
+    status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, part, ids, count, &held));
+    if (status == TP_OK) op->result.done += held.count;
     tpi_texts_free(&held.texts);
     *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
     return status;
 }
 
 /* As rows of a request, in its transaction. */
-static tp_status note_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+static tp_status note_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
+                            struct tpi_operate_chunk *chunk) {
     struct tpi_args args = {0};
     size_t count = chunk->count, before = op->result.done;
-    tp_status status = drop_blocked(op, step, chunk);
+    tp_status status = drop_hindered(op, step, chunk);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
     tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
     tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
@@ -271,33 +236,47 @@ static tp_status note_chunk(struct tpi_operation *op, const struct step *step, s
 
 /* What is in one transaction's way may be in the way of a few tasks only: then each has its own. Not in an
  * approval, which is one for all of them. */
-static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
-    size_t count = chunk->count;
+static tp_status change_part(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             enum tpi_operate_part part, const char *const *ids, size_t count) {
     bool in_the_way = false;
+    tp_status status = count ? change_some(op, step, part, ids, count, &in_the_way) : TP_OK;
+    if (!in_the_way || !tpi_conn_is_alone(op->conn)) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < count && status == TP_OK; i++) {
+        status = change_some(op, step, part, &ids[i], 1, &in_the_way);
+        if (in_the_way) status = TP_OK;
+    }
+    return status;
+}
+
+static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              struct tpi_operate_chunk *chunk) {
+    const char *waiting[TPI_CHUNK];
+    size_t count = chunk->count, before = op->result.done, some = 0;
+    bool parts = step->pool == TPI_POOL_PENDING && step->change.pool != TPI_POOL_PENDING &&
+                 tpi_conn_is_alone(op->conn);
+    tp_status status = TP_OK;
     if (!count) return TP_OK;
     if (op->request_id) return note_chunk(op, step, chunk);
     if (op->selection->dry_run) {
-        tp_status status = drop_blocked(op, step, chunk);
+        status = drop_hindered(op, step, chunk);
         op->result.done += chunk->count;
         op->result.passed += count - chunk->count;
         return status;
     }
-    tp_status status = change_some(op, step, chunk->ids, count, &in_the_way);
-    if (!in_the_way || !tpi_conn_is_alone(op->conn)) return status;
-    status = TP_OK;
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
-        status = change_some(op, step, &chunk->ids[i], 1, &in_the_way);
-        if (!in_the_way) continue;
-        op->result.passed++;
-        status = TP_OK;
-    }
+    for (size_t i = 0; i < count && parts; i++)
+        if (tpi_operate_waits(&chunk->rows[i])) waiting[some++] = chunk->ids[i];
+    status = change_part(op, step, TPI_PART_WAITING, waiting, some);
+    if (status == TP_OK && op->result.done - before < count)
+        status = change_part(op, step, parts ? TPI_PART_OTHERS : TPI_PART_ALL, chunk->ids, count);
+    op->result.passed += count - (op->result.done - before);
     return status;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 /* Chunk by chunk: of the ids that were given, or in the order of ids behind the last one. */
-static tp_status run_step(struct tpi_operation *op, const struct step *step) {
+static tp_status run_step(struct tpi_operation *op, const struct tpi_operate_step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
     /* A business row without tasks is no wish for those of all others. */
@@ -305,7 +284,7 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
-        struct chunk chunk = {.count = 0};
+        struct tpi_operate_chunk chunk = {.count = 0};
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
@@ -334,7 +313,7 @@ static bool selected(const char *asked, const char *name) {
 }
 
 static tp_status move(struct tpi_operation *op, tp_action action) {
-    static const struct step actions[] = {
+    static const struct tpi_operate_step actions[] = {
         [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
         [TP_ACTION_SKIP] = {.word = TPI_HISTORY_SKIPPED, .event = TPI_EVENT_DROP},
         [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE}};
@@ -343,7 +322,7 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     bool any = false;
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
-            struct step step = actions[action];
+            struct tpi_operate_step step = actions[action];
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);
