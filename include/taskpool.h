@@ -249,7 +249,8 @@ typedef struct tp_task {
                           * what is settled due_at says so. While it waits at its gate: when it wants to be due,
                           * and due_at is TP_TIME_MAX */
     const char *gate;    /* that it is behind, = and the key for an order_key, > and the group for which it
-                          * waits;    only from tp_list and tp_show */
+                          * waits; only from tp_list and tp_show */
+    const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -437,6 +438,11 @@ TP_API void tp_task_params_free(const tp_task *task);
  * but TP_CONFLICT inside an explicit transaction, which can then only be rolled back, because what it wrote
  * is in the earlier one too. reason may be NULL. */
 TP_API TP_CHECKED tp_status tp_complete(tp_conn *conn, const tp_task *task);
+/* The same with a result: what the work gave back, at most TP_PARAMS_MAX bytes; NULL and "" are none. It is
+ * stored with the finished row, in the same transaction, for tp_show and tp_await. Asked again with the same
+ * result; what an earlier try has stored stays. Takes one statement more, and so a transaction on a borrowed
+ * connection. TP_SCHEMA: the tables are of before version 9. */
+TP_API TP_CHECKED tp_status tp_complete_with(tp_conn *conn, const tp_task *task, const char *result);
 TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason);
 /* Counts a failure. TP_EXHAUSTED: it was the last, the task is in the failed pool. */
 TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason,
@@ -535,6 +541,40 @@ TP_API TP_CHECKED tp_status tp_list_next(const tp_batch *batch, tp_list_request 
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
 /* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
 TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch);
+
+/* Waits until the task has ended: is done, skipped, or in the failed pool; at most timeout_ms, 0: looks once.
+ * ended gets a batch of it, with id, pool, state, failures, reason, settled_at and result as it ended; its
+ * other texts are "", and params is NULL: see tp_show. TP_TIMEOUT: it has not ended; ask again to wait on.
+ * One that waits for a retry has not ended. TP_NONE: no such id, or it was purged meanwhile. Polls by its
+ * key, at once, then with pauses that grow from 25 ms to a second, in the calling thread. On a borrowed
+ * connection in autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait,
+ * and others by docs/results.md. */
+TP_API TP_CHECKED tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **ended);
+
+/* How far the run of a task is that is in hand. */
+typedef struct tp_progress {
+    const char *message; /* "": none */
+    char owner[TP_ID_SIZE];
+    int32_t percent; /* 0 to 100; -1: not said */
+    int64_t at;      /* when that was written */
+} tp_progress;
+typedef void (*tp_progress_fn)(const tp_progress *progress, void *arg);
+/* Calls see with what the run of a task said last (tp_run_progress); task as tp_show gave it. By plan hold,
+ * whose tasks are not marked, it is the run that claimed last, and may be one that was killed less than two
+ * days ago: at says since when nothing was said. see must not use conn. TP_NONE: nothing was said, or the
+ * task is not in the pending pool. */
+TP_API TP_CHECKED tp_status tp_progress_of(tp_conn *conn, const tp_task *task, tp_progress_fn see, void *arg);
+
+/* A step of a task that is done: see tp_run_step. */
+typedef struct tp_step_row {
+    const char *name;
+    const char *result; /* "": none */
+    int64_t at;
+} tp_step_row;
+typedef void (*tp_step_row_fn)(const tp_step_row *step, void *arg);
+/* The steps of a task that are done, in the order of their times; task as tp_show gave it. see must not use
+ * conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg);
 
 /* A task that was put in within a period. Text that is NULL in the database is "". */
 typedef struct tp_created {
@@ -1330,6 +1370,7 @@ typedef struct tp_running {
     int64_t lapses_at;  /* when its lease lapses */
     int64_t now;        /* the database's clock */
     const tp_worker_row *worker; /* who has it; NULL: not known */
+    int32_t percent;             /* how far it is, by tp_run_progress; -1: not said */
 } tp_running;
 typedef void (*tp_running_fn)(const tp_running *running, void *arg);
 /* Filled by the caller; start from TP_RUNNING_INIT. NULL means any. */
@@ -1548,6 +1589,16 @@ TP_API TP_CHECKED tp_status tp_run_step(tp_run *run, const char *name, tp_step_f
                                         const char **result);
 /* In a step only: its result, copied, at most TP_PARAMS_MAX bytes. After a failure the step fails too. */
 TP_API TP_CHECKED tp_status tp_run_step_result(tp_run *run, const char *result);
+/* What the task gives back, copied, at most TP_PARAMS_MAX bytes: stored with the finished row in the
+ * transaction that settles it, when the handler returns TP_RUN_DONE; else it is thrown away. The last call
+ * counts; NULL and "": nothing. After a failure what was given before stays. docs/results.md. */
+TP_API TP_CHECKED tp_status tp_run_result(tp_run *run, const char *result);
+/* How far the task is: percent from 0 to 100 (negative: not said), and a message, cut after TP_REASON_MAX
+ * bytes; NULL: none. A thread of the worker writes what was said last, at most once a second, beside the task
+ * and its transaction: seen at once by tp_progress_of, also by plan hold, and removed when the run ends. It
+ * does not wait for the database; that it cannot be written fails no task. Nothing is written while the run's
+ * transaction is open where that lets nobody else write (sqlite). In the handler's thread, as all of run. */
+TP_API void tp_run_progress(tp_run *run, int percent, const char *message);
 /* Why it failed or was skipped; copied. */
 TP_API void tp_run_reason(tp_run *run, const char *reason);
 /* For TP_RUN_LATER. */

@@ -49,7 +49,7 @@ class tp_task(Struct):
     _fields_ = ([(name, c.c_char_p) for name in ("id", "handler", "biz_key", "dedup_key", "params", "reason", "state", "pool", "owner")] +
                 [(name, c.c_int32) for name in ("shard", "priority", "failures", "max_failures")] +
                 [(name, c.c_int64) for name in ("due_at", "created_at", "modified_at", "settled_at", "wanted_at")] +
-                [("gate", c.c_char_p)])
+                [("gate", c.c_char_p), ("result", c.c_char_p)])
 
 
 class tp_new_task(Struct):

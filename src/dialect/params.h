@@ -28,6 +28,8 @@
     X(once_key, TEXT)                                                                                        \
     X(step, TEXT)                                                                                            \
     X(result, LONG_TEXT)                                                                                     \
+    X(message, TEXT)                                                                                         \
+    X(percent, NUMBER)                                                                                       \
     X(host, TEXT)                                                                                            \
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \

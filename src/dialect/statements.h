@@ -65,6 +65,9 @@
     X(move_delete_many, TPI_CAP_MOVE_IN_TWO)                                                                 \
     X(settle_extend_many, 0)                                                                                 \
     X(settled_many, 0)                                                                                       \
+    X(result_set, 0)                                                                                         \
+    X(ended_finished, 0)                                                                                     \
+    X(ended_failed, 0)                                                                                       \
     X(alert_due, 0)                                                                                          \
     X(alert_take, 0)                                                                                         \
     X(alert_done, 0)                                                                                         \
@@ -111,6 +114,7 @@
     X(advance_history, 0)                                                                                    \
     X(advance_once, 0)                                                                                       \
     X(advance_step, 0)                                                                                       \
+    X(advance_progress, 0)                                                                                   \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
     X(advance_activity, 0)                                                                                   \
@@ -123,6 +127,13 @@
     X(step_add, 0)                                                                                           \
     X(step_tasks, 0)                                                                                         \
     X(step_purge, 0)                                                                                         \
+    X(step_list, 0)                                                                                          \
+    X(progress_set, 0)                                                                                       \
+    X(progress_add, 0)                                                                                       \
+    X(progress_end, 0)                                                                                       \
+    X(progress_of, 0)                                                                                        \
+    X(progress_purge, 0)                                                                                     \
+    X(progress_forget, 0)                                                                                    \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(calendar_add, 0)                                                                                       \
     X(calendar_change, 0)                                                                                    \

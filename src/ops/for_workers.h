@@ -41,6 +41,12 @@ int64_t tpi_task_waited_ms(const tp_task *task);
 TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                      int64_t lease_ms, tp_status *answers);
 
+/* tp_complete_many with what each gave back: results[i] NULL: nothing. */
+TP_CHECKED tp_status tpi_complete_many(tp_conn *conn, const tp_task *const *tasks, const char *const *results,
+                                       size_t count, tp_status *answers);
+/* TP_TOOBIG or TP_MISUSE with text when what a handler gives back cannot be stored; NULL can. */
+TP_CHECKED tp_status tpi_check_result(const char *what, const char *result);
+
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
 /* The step of this name of a claimed task. TP_OK: it was done, *result is kept in texts. TP_NONE: it was not,
@@ -51,6 +57,24 @@ TP_CHECKED tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const cha
 TP_CHECKED tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result);
 /* on: from here on the transaction is not the caller's to end, and the session not his to reopen. */
 void tpi_conn_guard(tp_conn *conn, bool on);
+
+/* ---- Progress ------------------------------------------------------------------------------------------ */
+
+/* How far the run of a claim is. */
+struct tpi_progress_row {
+    char task_id[TP_ID_SIZE];
+    char owner[TP_ID_SIZE]; /* the claim token */
+    int32_t percent;        /* -1: not said */
+    char message[TP_REASON_MAX + 1];
+};
+/* Writes it, in statements that each are a transaction of their own. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_progress_write(tp_conn *conn, const struct tpi_progress_row *row);
+/* The run is over: what was written of it is deleted. */
+TP_CHECKED tp_status tpi_progress_end(tp_conn *conn, const struct tpi_progress_row *row);
+/* Deletes what runs left that were killed. */
+TP_CHECKED tp_status tpi_progress_forget(tp_conn *conn);
+/* While a transaction that may write is open here, can no other write at all? */
+bool tpi_conn_writes_alone(const tp_conn *conn);
 
 /* ---- Transactions -------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@ enum {
     CLEAN_FIRST_MS = 2000,  /* processes that start together do not clean together */
     CLEAN_EVERY_MS = 60000, /* a whole chunk the sooner again */
     CLEAN_ROWS = 500,
+    FORGET_EVERY_MS = 3600000,
     SCHEDULE_EVERY_MS = 5000, /* somebody may have added a sooner one */
     TOKENS_EVERY_MS = 1000,   /* the same */
     TOKENS_LEAST_MS = 100,    /* the workers that are there do so together */
@@ -142,6 +143,23 @@ static void give_tokens(struct tpi_maintenance *maintenance) {
     tpi_session_report_once(maintenance->session, status, &maintenance->tokens_failed);
 }
 
+/* ---- Deleting what killed runs left of their progress -------------------------------------------------- */
+
+static int64_t forget_at(const struct tpi_maintenance *maintenance) {
+    return maintenance->forget_at;
+}
+
+static tp_status ask_forget(tp_conn *conn, void *arg) {
+    (void)arg;
+    return tpi_progress_forget(conn);
+}
+
+static void forget(struct tpi_maintenance *maintenance) {
+    tp_status status = tpi_session_try(maintenance->session, ask_forget, NULL);
+    maintenance->forget_at = tpi_clock_mono_ms() + FORGET_EVERY_MS;
+    tpi_session_report_once(maintenance->session, status, &maintenance->forget_failed);
+}
+
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
 /* In this order when several are due. */
@@ -152,7 +170,8 @@ static const struct {
               {schedule_at, tpi_maintenance_fire},
               {tokens_at, give_tokens},
               {groups_at, end_groups},
-              {clean_at, clean}};
+              {clean_at, clean},
+              {forget_at, forget}};
 
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
@@ -163,6 +182,7 @@ void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartb
     maintenance->schedule_at = schedules ? now : INT64_MAX;
     maintenance->tokens_at = now;
     maintenance->clean_at = now + tpi_session_random(session, CLEAN_FIRST_MS);
+    maintenance->forget_at = now + tpi_session_random(session, FORGET_EVERY_MS);
 }
 
 int64_t tpi_maintenance_next(const struct tpi_maintenance *maintenance) {

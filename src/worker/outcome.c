@@ -44,7 +44,7 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
     const tp_retry *retry = job->handler ? job->handler->retry : job->jobs->options->retry;
     switch (outcome->verdict) {
     case TP_RUN_DONE:
-        return tp_complete(conn, job->task);
+        return tp_complete_with(conn, job->task, tpi_result_text(job->result));
     case TP_RUN_SKIPPED:
         return tp_skip(conn, job->task, reason);
     case TP_RUN_LATER:

@@ -12,6 +12,7 @@
  *   job       a task from claim to settle           heartbeat      what the pool hears of this worker
  *   queue     the jobs that wait                    maintenance    a table of duties
  *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
+ *   progress  how far runs are
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
@@ -22,6 +23,7 @@
 
 #include "worker/dispatcher.h"
 #include "worker/lease_renewer.h"
+#include "worker/progress_writer.h"
 
 struct tp_worker {
     tp_worker_options options; /* defaults filled in; not changed after open */
@@ -35,6 +37,7 @@ struct tp_worker {
     struct tpi_lease_renewer lease_renewer;
     struct tpi_queue queue;
     struct tpi_completer completer;
+    struct tpi_progress_writer progress;
     struct tpi_runs runs;
     struct tpi_claims claims;
     struct tpi_transactions transactions;

@@ -69,6 +69,9 @@ void snapshot_read(struct snapshot *snapshot) {
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
+        sql_raw_each(
+            dbc, add_row, snapshot,
+            "SELECT 'result', id, result, '', 0, 0 FROM tp_finished WHERE result IS NOT NULL ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,

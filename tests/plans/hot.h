@@ -69,6 +69,9 @@
     X(move_delete_many, KEY, "")                                                                             \
     X(settle_extend_many, KEY, "")                                                                           \
     X(settled_many, KEY, "")                                                                                 \
+    X(result_set, KEY, "")                                                                                   \
+    X(ended_finished, KEY, "")                                                                               \
+    X(ended_failed, KEY, "")                                                                                 \
     X(alert_due, FEW, "events of the same millisecond")                                                      \
     X(alert_take, KEY, "")                                                                                   \
     X(alert_done, KEY, "")                                                                                   \
@@ -107,6 +110,7 @@
     X(advance_history, ALL, "for tests: moves all times")                                                    \
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_step, ALL, "for tests: moves all times")                                                       \
+    X(advance_progress, ALL, "for tests: moves all times")                                                   \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \
@@ -127,6 +131,13 @@
     X(step_add, KEY, "")                                                                                     \
     X(step_tasks, KEY, "")                                                                                   \
     X(step_purge, KEY, "")                                                                                   \
+    X(step_list, FEW, "the steps of one task")                                                               \
+    X(progress_set, KEY, "")                                                                                 \
+    X(progress_add, KEY, "")                                                                                 \
+    X(progress_end, KEY, "")                                                                                 \
+    X(progress_of, FEW, "the runs of one task")                                                              \
+    X(progress_purge, ALL, "an erasure; only what runs now has rows")                                        \
+    X(progress_forget, ALL, "only what runs now has rows, and what was killed lately")                       \
     X(once_find_locking, KEY, "")                                                                            \
     X(calendar_add, KEY, "")                                                                                 \
     X(calendar_change, KEY, "")                                                                              \

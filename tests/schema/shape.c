@@ -40,7 +40,8 @@ enum {
     GATE = 131072,
     GATE_TASK = 262144,
     GROUP = 524288,
-    GROUP_TASK = 1048576
+    GROUP_TASK = 1048576,
+    PROGRESS = 2097152
 };
 
 static const struct column {
@@ -70,6 +71,7 @@ static const struct column {
     {PENDING, "wanted_at", BIG, 0, MAY_BE_NULL},
     {FINISHED | FAILED, "settled_at", BIG, 0, NOT_NULL},
     {POOLS, "gate", TEXT, 129, MAY_BE_NULL},
+    {FINISHED, "result", LONG, 0, MAY_BE_NULL},
     {HISTORY, "id", UUID, 0, NOT_NULL},
     {HISTORY, "task_id", UUID, 0, MAY_BE_NULL},
     {HISTORY, "handler", TEXT, 64, MAY_BE_NULL},
@@ -254,6 +256,11 @@ static const struct column {
     {STEP, "owner", UUID, 0, NOT_NULL},
     {STEP, "result", LONG, 0, MAY_BE_NULL},
     {STEP, "created_at", BIG, 0, NOT_NULL},
+    {PROGRESS, "task_id", UUID, 0, NOT_NULL},
+    {PROGRESS, "owner", UUID, 0, NOT_NULL},
+    {PROGRESS, "percent", SMALL, 0, NOT_NULL},
+    {PROGRESS, "message", TEXT, 512, MAY_BE_NULL},
+    {PROGRESS, "modified_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -299,6 +306,7 @@ static const struct index {
     {REQUEST, "tp_request_state", false, "state, created_at", NULL},
     {REQUEST_ROW, NULL, true, "request_id, pool, row_key", NULL},
     {STEP, NULL, true, "task_id, step, task_created_at", NULL},
+    {PROGRESS, NULL, true, "task_id, owner", NULL},
     {GATE, NULL, true, "name", NULL},
     {GATE, "tp_gate_token", false, "token_at", NULL},
     {GATE, "tp_gate_pattern", false, "pattern", NULL},
@@ -333,7 +341,8 @@ static const struct table {
               {GATE, "gate"},
               {GATE_TASK, "gate_task"},
               {GROUP, "group"},
-              {GROUP_TASK, "group_task"}};
+              {GROUP_TASK, "group_task"},
+              {PROGRESS, "progress"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],
