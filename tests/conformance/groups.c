@@ -168,7 +168,7 @@ TEST(test_groups__however_tasks_end_where_the_group_says_so) {
     operate(TP_ACTION_RETRY, "failed", ids[0]); /* before the end it is waited for */
     complete_this(ids[1]);
     ended(0);
-    tpi_group_slow_ms = 50;
+    tpi_group_slow_ms = 20;
     expect_waits(follow);
     fail_this(ids[0]);
     ended(1);
