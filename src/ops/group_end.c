@@ -90,17 +90,12 @@ static tp_status note_seen(tp_conn *conn, const char *name, const char *id) {
 }
 
 /* All its tasks are looked at, also those before the first that was open: a failed one may have been retried.
- * TP_NONE: nothing holds it up. */
+ * The groups within it have ended, or it would not have been named, and no other comes into one that is
+ * closed. TP_NONE: nothing holds it up. */
 static tp_status find_open(tp_conn *conn, const char *name) {
-    struct tpi_args args = {0};
     struct id open = {""};
-    bool child = false;
     tp_status status = first_open(conn, name, no_id, &open);
-    if (status == TP_OK) return note_seen(conn, name, open.text);
-    if (status != TP_NONE) return status;
-    tpi_args_text(&args, TPI_P_name, name);
-    status = tpi_store_exists(&conn->store, TPI_S_group_child, &args, &child);
-    return status == TP_OK && !child ? TP_NONE : status;
+    return status == TP_OK ? note_seen(conn, name, open.text) : status;
 }
 
 static tp_status set_ended(tp_conn *conn, const char *name, const char *from, bool more) {
@@ -114,7 +109,8 @@ static tp_status set_ended(tp_conn *conn, const char *name, const char *from, bo
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a group as it was", "group") : status;
 }
 
-tp_status tpi_group_try_end(tp_conn *conn, const char *name, bool *ended) {
+/* *ended: it has, and all that waited is due. */
+static tp_status try_end(tp_conn *conn, const char *name, bool *ended) {
     struct tpi_group group = {.cancelled = 0};
     bool more = true;
     tp_status status = tpi_group_lock(conn, name, &group);
@@ -149,7 +145,8 @@ static tp_status in_scope(tp_conn *conn, const char *name, group_fn *act, bool *
     return tpi_scope_end(conn, &scope, status);
 }
 
-/* On those that the statement names, from any on, and no further than until, by the monotonic clock. */
+/* On those that the statement names, from any on, one at least and no further than until, by the monotonic
+ * clock. */
 static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *act, int64_t until,
                              size_t *ended) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
@@ -161,7 +158,7 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
     tp_status status = tpi_store_list(&conn->store, which, &args, only, &texts, sizeof(char *), &all, &count);
     const char *const *names = all;
     size_t first = count ? tpi_random() % count : 0;
-    for (size_t i = 0; i < count && status == TP_OK && tpi_clock_mono_ms() < until; i++) {
+    for (size_t i = 0; i < count && status == TP_OK && (!i || tpi_clock_mono_ms() < until); i++) {
         bool over = false;
         status = in_scope(conn, names[(first + i) % count], act, &over);
         *ended += over;
@@ -197,7 +194,7 @@ tp_status tp_groups_end(tp_conn *conn, size_t *ended) {
     if (status != TP_OK || !any) return status == TP_OK ? TP_NONE : status;
     for (int round = 0; round < ROUNDS && status == TP_OK && (!round || all > before); round++) {
         before = all;
-        status = act_on_each(conn, TPI_S_group_due, tpi_group_try_end, INT64_MAX, &all);
+        status = act_on_each(conn, TPI_S_group_due, try_end, INT64_MAX, &all);
     }
     int64_t now = tpi_clock_mono_ms(), took = now - began;
     if (status == TP_OK && took >= tpi_group_slow_ms)
