@@ -1021,10 +1021,29 @@ enum { TP_GATE_WIDTH_MAX = 1000000 };
 
 /* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider
  * one lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _
- * : -, at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as
- * nobody says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
+ * : -, at most TP_HANDLER_MAX. With * behind it, tenant-*, it is a pattern: gates whose names begin likewise
+ * are made so with the first task that names them, and removed with their last; a change of the pattern
+ * changes those that are there, too. "=" is the pattern of order keys, width 1 as long as nobody says
+ * otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
 TP_API TP_CHECKED tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width,
                                         tp_gate_failure on_failure, const char *who);
+
+/* With tokens at most so many tasks run in any period of this length: each that is let through has a token
+ * until it has ended and the period after its end is over. */
+typedef struct tp_gate_options {
+    size_t size;
+    int64_t period_ms; /* with tokens: TP_GATE_PERIOD_MIN to TP_DURATION_MAX */
+    int32_t tokens;    /* 0: as many as come */
+    int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
+    tp_gate_failure on_failure;
+    int32_t reserved; /* 0 */
+} tp_gate_options;
+#define TP_GATE_INIT                                                                                         \
+    { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }
+enum { TP_GATE_CLOSED = -1, TP_GATE_PERIOD_MIN = 1000 };
+/* tp_gate_set with all that a gate can be. options NULL: the default of each. */
+TP_API TP_CHECKED tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_options *options,
+                                             const char *who);
 /* TP_NONE: no such gate. TP_MISUSE: tasks are behind it; the text says how many. */
 TP_API TP_CHECKED tp_status tp_gate_remove(tp_conn *conn, const char *name, const char *who);
 
@@ -1036,10 +1055,15 @@ typedef struct tp_gate {
     const char *changed_by;
     int32_t width;
     tp_gate_failure on_failure;
+    int64_t period_ms;   /* of its tokens; 0: it has none */
+    int64_t token_at;    /* when the next comes back, while tasks wait for it; 0: they do not */
+    int32_t tokens;      /* how many there are */
+    int32_t tokens_left; /* and are not held by tasks */
+    const char *pattern; /* by which it was made; "": by people */
 } tp_gate;
 typedef void (*tp_gate_fn)(const tp_gate *gate, void *arg);
-/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn.
- * TP_NONE: there is none. */
+/* All gates that people made, and "="; name: that one only, = and the key for an order key. Of a pattern,
+ * through and waiting are those of the gates that it made. see must not use conn. TP_NONE: there is none. */
 TP_API TP_CHECKED tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *arg);
 
 /* ---- Groups ------------------------------------------------------------------------------------------ */

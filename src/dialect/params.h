@@ -102,6 +102,11 @@
     X(business_date, TEXT)                                                                                   \
     X(kind, TEXT)                                                                                            \
     X(gate, TEXT)                                                                                            \
+    X(held, TEXT)                                                                                            \
+    X(pattern, TEXT)                                                                                         \
+    X(tokens, NUMBER)                                                                                        \
+    X(period_ms, NUMBER)                                                                                     \
+    X(token_at, NUMBER)                                                                                      \
     X(on_failure, TEXT)                                                                                      \
     X(parent, TEXT)                                                                                          \
     X(waits, NUMBER)                                                                                         \

@@ -140,6 +140,10 @@
     X(gate_read, 0)                                                                                          \
     X(gate_add, 0)                                                                                           \
     X(gate_change, 0)                                                                                        \
+    X(gate_change_made, 0)                                                                                   \
+    X(gate_patterns, 0)                                                                                      \
+    X(gate_waiting, 0)                                                                                       \
+    X(gate_tokens, 0)                                                                                        \
     X(gate_remove, 0)                                                                                        \
     X(gate_count, 0)                                                                                         \
     X(gate_note, 0)                                                                                          \

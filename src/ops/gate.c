@@ -52,7 +52,8 @@ tp_status tpi_gate_check(const tp_new_task *task) {
 
 tp_status tpi_gate_find(tp_conn *conn, const char *name) {
     struct tpi_gate_row gate;
-    return tpi_gate_is_key(name) ? TP_OK : tpi_gate_read(conn, name, &gate);
+    tp_status status = tpi_gate_read(conn, name, &gate);
+    return status == TP_NONE ? tpi_gate_pattern(conn, name, &gate) : status;
 }
 
 /* ---- Coming, going, coming back ------------------------------------------------------------------------ */

@@ -11,6 +11,8 @@ enum {
     SCHEDULE_EVERY_MS = 5000, /* somebody may have added a sooner one */
     GROUPS_EVERY_MS = 300,    /* while this worker settles tasks */
     GROUPS_REST_MS = 1000,    /* while it does not, and there are groups */
+    TOKENS_EVERY_MS = 1000,   /* the same */
+    TOKENS_LEAST_MS = 100,    /* the workers that are there do so together */
 };
 
 /* ---- The pool hears of this worker --------------------------------------------------------------------- */
@@ -65,7 +67,8 @@ static tp_status delete_and_roll_up(tp_conn *conn, void *arg) {
 
 static tp_status mend_gates(tp_conn *conn, void *arg) {
     (void)arg;
-    tp_status status = tpi_gates_mend(conn);
+    tp_status status = tpi_gates_look_for_tokens(conn);
+    if (status == TP_OK) status = tpi_gates_mend(conn);
     return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others are at the same gates */
 }
 
@@ -115,6 +118,30 @@ static void end_groups(struct tpi_maintenance *maintenance) {
     tpi_session_report_once(maintenance->session, status, &maintenance->end_failed);
 }
 
+/* ---- Gates with tokens -----------------------------------------------------------------------------------
+ */
+
+static int64_t tokens_at(const struct tpi_maintenance *maintenance) {
+    bool any = tpi_gates_may_have_tokens(maintenance->session->sessions->env);
+    return any ? maintenance->tokens_at : INT64_MAX;
+}
+
+static tp_status ask_tokens(tp_conn *conn, void *arg) {
+    struct tpi_maintenance *maintenance = arg;
+    tp_status status = tpi_gates_give_tokens(conn, &maintenance->wait_ms);
+    return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others are at the same gates */
+}
+
+static void give_tokens(struct tpi_maintenance *maintenance) {
+    maintenance->wait_ms = -1;
+    tp_status status = tpi_session_try(maintenance->session, ask_tokens, maintenance);
+    int64_t wait = maintenance->wait_ms;
+    if (status != TP_OK || wait < 0 || wait > TOKENS_EVERY_MS) wait = TOKENS_EVERY_MS;
+    if (wait < TOKENS_LEAST_MS) wait = TOKENS_LEAST_MS;
+    maintenance->tokens_at = tpi_clock_mono_ms() + wait;
+    tpi_session_report_once(maintenance->session, status, &maintenance->tokens_failed);
+}
+
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
 /* In this order when several are due. */
@@ -124,6 +151,7 @@ static const struct {
 } duties[] = {{heartbeat_at, send_heartbeat},
               {schedule_at, tpi_maintenance_fire},
               {groups_at, end_groups},
+              {tokens_at, give_tokens},
               {clean_at, clean}};
 
 enum { DUTIES = sizeof duties / sizeof duties[0] };
@@ -133,6 +161,7 @@ void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartb
     int64_t now = tpi_clock_mono_ms();
     *maintenance = (struct tpi_maintenance){.heartbeat = heartbeat, .queue = queue, .session = session};
     maintenance->schedule_at = schedules ? now : INT64_MAX;
+    maintenance->tokens_at = now;
     maintenance->clean_at = now + tpi_session_random(session, CLEAN_FIRST_MS);
 }
 

@@ -144,6 +144,11 @@
     X(gate_read, KEY, "")                                                                                    \
     X(gate_add, KEY, "")                                                                                     \
     X(gate_change, KEY, "")                                                                                  \
+    X(gate_change_made, KEY, "")                                                                             \
+    X(gate_patterns, ALL,                                                                                    \
+      "at most 65 names, when a gate is made: where gates are few, reading them all costs no more")          \
+    X(gate_waiting, KEY, "")                                                                                 \
+    X(gate_tokens, ALL, "once a minute, until the first that has some")                                      \
     X(gate_remove, KEY, "")                                                                                  \
     X(gate_count, KEY, "")                                                                                   \
     X(gate_note, KEY, "")                                                                                    \

@@ -68,10 +68,17 @@ static int fill(void **state) {
     for (size_t i = 0; i < HELD; i++)
         sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
                 ids[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        const char *from = i ? "pending" : "finished";
         sql_run(pool.eye,
                 "INSERT INTO tp_gate_task (task_id, gate, place, passed) SELECT id, 'g', 1, 0 FROM tp_%s",
-                i ? "pending" : "finished");
+                from);
+        sql_run(
+            pool.eye,
+            "INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, created_at, modified_at) "
+            "SELECT CAST(id AS CHAR(36)), 1, 'block', 0, 0, 0, 0 FROM tp_%s",
+            from);
+    }
     fill_groups();
     counts_settle(true);
     explain_open();
