@@ -90,7 +90,8 @@ tp_status tpi_gate_pattern(tp_conn *conn, const char *name, struct tpi_gate_row 
     while (tpi_cursor_next(&cursor, &one))
         if (strlen(one.pattern) >= strlen(made->pattern)) *made = one;
     tp_status status = tpi_cursor_close(&cursor);
-    return status < TP_OK || *made->pattern ? (status < TP_OK ? status : TP_OK) : TP_NONE;
+    if (status < TP_OK) return status;
+    return *made->pattern ? TP_OK : TP_NONE;
 }
 
 /* Another session may make it at the same time; where that is an error that ends the transaction, the call is
@@ -104,8 +105,10 @@ static tp_status make(tp_conn *conn, const char *name) {
     tpi_args_text(&args, TPI_P_pattern, gate.pattern);
     tpi_args_number(&args, TPI_P_width, gate.width);
     tpi_args_text(&args, TPI_P_on_failure, gate.on_failure);
-    if (gate.tokens) tpi_args_number(&args, TPI_P_tokens, gate.tokens);
-    if (gate.tokens) tpi_args_number(&args, TPI_P_period_ms, gate.period_ms);
+    if (gate.tokens) {
+        tpi_args_number(&args, TPI_P_tokens, gate.tokens);
+        tpi_args_number(&args, TPI_P_period_ms, gate.period_ms);
+    }
     status = tpi_store_change_one(&conn->store, TPI_S_gate_add, &args);
     bool there = tpi_refused_as_there(&conn->store, status);
     bool alone = conn->store.caps & TPI_CAP_LOCKING_READ; /* the insert alone failed */

@@ -80,12 +80,16 @@ static tp_gate gate_of(const struct line *line) {
                      .pattern = line->pattern};
 }
 
-/* TP_NONE: there is none. The names are not kept. */
+/* TP_NONE: there is none. No text of it is kept, but whether it has a pattern. */
 static tp_status find(tp_conn *conn, const char *name, tp_gate *gate) {
     struct tpi_cursor cursor;
     struct line line;
     open_lines(&cursor, conn, name);
-    if (tpi_cursor_next(&cursor, &line)) *gate = gate_of(&line);
+    if (tpi_cursor_next(&cursor, &line)) {
+        *gate = gate_of(&line);
+        gate->pattern = *line.pattern ? "?" : "";
+        gate->name = gate->changed_by = NULL;
+    }
     return tpi_cursor_close(&cursor);
 }
 
@@ -145,7 +149,7 @@ static tp_status not_changed(tp_conn *conn, const char *name, bool was_there) {
 /* In the transaction: of two who change it one waits. */
 static tp_status store(tp_conn *conn, const struct asked *asked) {
     char detail[128];
-    tp_gate old = {.width = -1};
+    tp_gate old = {.width = -1, .pattern = ""};
     struct tpi_args args = {0};
     tp_status status = find(conn, asked->name, &old);
     bool there = status == TP_OK;
@@ -154,8 +158,10 @@ static tp_status store(tp_conn *conn, const struct asked *asked) {
     tpi_args_text(&args, TPI_P_name, asked->name);
     tpi_args_number(&args, TPI_P_width, asked->to.width);
     tpi_args_text(&args, TPI_P_on_failure, failure_names[asked->to.on_failure]);
-    if (asked->to.tokens) tpi_args_number(&args, TPI_P_tokens, asked->to.tokens);
-    if (asked->to.tokens) tpi_args_number(&args, TPI_P_period_ms, asked->to.period_ms);
+    if (asked->to.tokens) {
+        tpi_args_number(&args, TPI_P_tokens, asked->to.tokens);
+        tpi_args_number(&args, TPI_P_period_ms, asked->to.period_ms);
+    }
     tpi_args_text(&args, TPI_P_who, asked->who);
     status = tpi_store_change_one(&conn->store, there ? TPI_S_gate_change : TPI_S_gate_add, &args);
     if (status == TP_NONE) return not_changed(conn, asked->name, there);

@@ -9,10 +9,10 @@ enum {
     CLEAN_EVERY_MS = 60000, /* a whole chunk the sooner again */
     CLEAN_ROWS = 500,
     SCHEDULE_EVERY_MS = 5000, /* somebody may have added a sooner one */
-    GROUPS_EVERY_MS = 300,    /* while this worker settles tasks */
-    GROUPS_REST_MS = 1000,    /* while it does not, and there are groups */
     TOKENS_EVERY_MS = 1000,   /* the same */
     TOKENS_LEAST_MS = 100,    /* the workers that are there do so together */
+    GROUPS_EVERY_MS = 300,    /* while this worker settles tasks */
+    GROUPS_REST_MS = 1000,    /* while it does not, and there are groups */
 };
 
 /* ---- The pool hears of this worker --------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ static const struct {
     void (*run)(struct tpi_maintenance *maintenance);
 } duties[] = {{heartbeat_at, send_heartbeat},
               {schedule_at, tpi_maintenance_fire},
-              {groups_at, end_groups},
               {tokens_at, give_tokens},
+              {groups_at, end_groups},
               {clean_at, clean}};
 
 enum { DUTIES = sizeof duties / sizeof duties[0] };
