@@ -188,7 +188,6 @@
     X(group_release, 0)                                                                                      \
     X(group_released, 0)                                                                                     \
     X(group_first_open, 0)                                                                                   \
-    X(group_child, 0)                                                                                        \
     X(group_any, 0)                                                                                          \
     X(group_due, 0)                                                                                          \
     X(group_closed, 0)                                                                                       \

@@ -42,10 +42,6 @@ TP_CHECKED tp_status tpi_group_read(tp_conn *conn, const char *name, struct tpi_
 TP_CHECKED tp_status tpi_group_lock(tp_conn *conn, const char *name, struct tpi_group *group);
 /* Makes those of the ids due that wait for the group. */
 TP_CHECKED tp_status tpi_group_release(tp_conn *conn, const char *name, const char *const *ids, size_t count);
-/* Locks the group and ends it if nothing holds it up; *ended is set then, when all that waited is due. In a
- * transaction that does not see by its level what others have committed it must not be called. */
-TP_CHECKED tp_status tpi_group_try_end(tp_conn *conn, const char *name, bool *ended);
-
 /* Forgets groups that ended before a time, at most limit rows or a chunk more, each chunk in a transaction of
  * its own. Adds to *removed. */
 TP_CHECKED tp_status tpi_groups_purge(tp_conn *conn, int64_t before, size_t limit, size_t *removed);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "ops/audit.h"
 #include "ops/group.h"
 #include "ops/operate.h"
@@ -17,7 +18,7 @@
 /* ROUNDS: a group's end may end the one around it. RELEASE_MAX: tasks that become due in one transaction. */
 enum { ROUNDS = 100, RELEASE_MAX = 20 * TPI_LIST_MAX };
 
-int64_t tpi_group_slow_ms = 50;
+int64_t tpi_group_slow_ms = 20;
 
 static const char no_id[] = "00000000-0000-0000-0000-000000000000";
 
@@ -89,17 +90,12 @@ static tp_status note_seen(tp_conn *conn, const char *name, const char *id) {
 }
 
 /* All its tasks are looked at, also those before the first that was open: a failed one may have been retried.
- * TP_NONE: nothing holds it up. */
+ * The groups within it have ended, or it would not have been named, and no other comes into one that is
+ * closed. TP_NONE: nothing holds it up. */
 static tp_status find_open(tp_conn *conn, const char *name) {
-    struct tpi_args args = {0};
     struct id open = {""};
-    bool child = false;
     tp_status status = first_open(conn, name, no_id, &open);
-    if (status == TP_OK) return note_seen(conn, name, open.text);
-    if (status != TP_NONE) return status;
-    tpi_args_text(&args, TPI_P_name, name);
-    status = tpi_store_exists(&conn->store, TPI_S_group_child, &args, &child);
-    return status == TP_OK && !child ? TP_NONE : status;
+    return status == TP_OK ? note_seen(conn, name, open.text) : status;
 }
 
 static tp_status set_ended(tp_conn *conn, const char *name, const char *from, bool more) {
@@ -113,7 +109,8 @@ static tp_status set_ended(tp_conn *conn, const char *name, const char *from, bo
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "kept a group as it was", "group") : status;
 }
 
-tp_status tpi_group_try_end(tp_conn *conn, const char *name, bool *ended) {
+/* *ended: it has, and all that waited is due. */
+static tp_status try_end(tp_conn *conn, const char *name, bool *ended) {
     struct tpi_group group = {.cancelled = 0};
     bool more = true;
     tp_status status = tpi_group_lock(conn, name, &group);
@@ -148,7 +145,10 @@ static tp_status in_scope(tp_conn *conn, const char *name, group_fn *act, bool *
     return tpi_scope_end(conn, &scope, status);
 }
 
-static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *act, size_t *ended) {
+/* On those that the statement names, from any on, one at least and no further than until, by the monotonic
+ * clock. */
+static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *act, int64_t until,
+                             size_t *ended) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
     struct tpi_texts texts = {0};
@@ -157,9 +157,10 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
     tp_status met = TP_OK;
     tp_status status = tpi_store_list(&conn->store, which, &args, only, &texts, sizeof(char *), &all, &count);
     const char *const *names = all;
-    for (size_t i = 0; i < count && status == TP_OK; i++) {
+    size_t first = count ? tpi_random() % count : 0;
+    for (size_t i = 0; i < count && status == TP_OK && (!i || tpi_clock_mono_ms() < until); i++) {
         bool over = false;
-        status = in_scope(conn, names[i], act, &over);
+        status = in_scope(conn, names[(first + i) % count], act, &over);
         *ended += over;
         if (status != TP_CONFLICT && status != TP_TIMEOUT && status != TP_NONE) continue;
         if (status != TP_NONE) met = status;
@@ -170,7 +171,8 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
     return status == TP_OK ? met : status;
 }
 
-/* So that the next question passes over what has ended. */
+/* So that the next question passes over what has ended. Where many groups are closed each is dealt with now
+ * and then, and as much time is spent on it as on the question. */
 static tp_status note_open(tp_conn *conn, const char *name, bool *ended) {
     struct tpi_group group = {.cancelled = 0};
     struct id open = {""};
@@ -192,10 +194,11 @@ tp_status tp_groups_end(tp_conn *conn, size_t *ended) {
     if (status != TP_OK || !any) return status == TP_OK ? TP_NONE : status;
     for (int round = 0; round < ROUNDS && status == TP_OK && (!round || all > before); round++) {
         before = all;
-        status = act_on_each(conn, TPI_S_group_due, tpi_group_try_end, &all);
+        status = act_on_each(conn, TPI_S_group_due, try_end, INT64_MAX, &all);
     }
-    if (status == TP_OK && tpi_clock_mono_ms() - began >= tpi_group_slow_ms)
-        status = act_on_each(conn, TPI_S_group_closed, note_open, &before);
+    int64_t now = tpi_clock_mono_ms(), took = now - began;
+    if (status == TP_OK && took >= tpi_group_slow_ms)
+        status = act_on_each(conn, TPI_S_group_closed, note_open, now + took + 1, &before);
     if (ended) *ended = all;
     return status;
 }

@@ -168,7 +168,7 @@ TEST(test_groups__however_tasks_end_where_the_group_says_so) {
     operate(TP_ACTION_RETRY, "failed", ids[0]); /* before the end it is waited for */
     complete_this(ids[1]);
     ended(0);
-    tpi_group_slow_ms = 50;
+    tpi_group_slow_ms = 20;
     expect_waits(follow);
     fail_this(ids[0]);
     ended(1);
@@ -485,4 +485,142 @@ TEST(test_groups__a_lent_transaction_of_any_level_comes_into_no_group_that_is_cl
     lend_at(SQL_TXN_READ_COMMITTED);
     lend_at(SQL_TXN_REPEATABLE_READ);
     lend_at(SQL_TXN_SERIALIZABLE);
+}
+
+/* ---- People -------------------------------------------------------------------------------------------- */
+
+static void keep_group(const tp_group *group, void *arg) {
+    *(tp_group *)arg = *group;
+}
+
+TEST(test_groups__are_shown_with_what_became_of_their_tasks) {
+    char ids[6][ID], follow[ID];
+    tp_group group = {.tasks = 0};
+    open_with("g", TP_GROUP_ALL_DONE, 6, ids);
+    put_after("g", follow);
+    (void)enqueue(pool.a, .params = "in none");
+    complete_this(ids[0]);
+    complete_this(ids[1]);
+    fail_this(ids[2]);
+    operate(TP_ACTION_SKIP, "pending", ids[3]);
+    claim_this(pool.a, ids[4]);
+    must(tp_group_each(pool.b, "g", keep_group, &group));
+    expect_number(group.tasks, 6);
+    expect_number(group.waiting, 1);
+    expect_number(group.handling, 1);
+    expect_number(group.done, 2);
+    expect_number(group.skipped, 1);
+    expect_number(group.failed, 1);
+    expect_number(group.after, 1);
+    expect_number(group.closed_at, 0);
+    must(tp_group_each(pool.b, NULL, keep_group, &group));
+    expect_number(group.tasks, -1);
+    expect(TP_NONE, tp_group_each(pool.b, "none", keep_group, &group));
+}
+
+TEST(test_groups__cancelled_skip_what_waits_and_then_what_waits_for_them) {
+    char ids[3][ID], follow[ID];
+    size_t skipped = 0;
+    open_with("g", TP_GROUP_ALL_DONE, 3, ids);
+    put_after("g", follow);
+    fail_this(ids[0]);
+    const tp_task *running = claim_this(pool.b, ids[1]);
+    must(tp_group_cancel(pool.a, "g", "tester", "wrong month", &skipped));
+    expect_number(skipped, 2);
+    expect_row(ids[0], "finished", "skipped", 1);
+    expect_row(ids[2], "finished", "skipped", 0);
+    assert_string_equal(text_of("reason FROM tp_finished WHERE id = '%s'", ids[2]), "wrong month");
+    ended(0); /* one runs */
+    expect_waits(follow);
+    must(tp_complete(pool.b, running));
+    must(tp_group_cancel(pool.a, "g", "tester", NULL, &skipped)); /* asked again */
+    expect_number(skipped, 0);
+    ended(1);
+    expect_row(follow, "finished", "skipped", 0);
+    expect(TP_NONE, tp_group_cancel(pool.a, "none", "tester", NULL, NULL));
+    tp_new_task late = task_with(.after = "g");
+    expect(TP_MISUSE, tp_enqueue(pool.a, &late));
+    expect_text("cancelled");
+    expect(TP_MISUSE, tp_group_cancel(pool.a, "g", NULL, NULL, NULL));
+}
+
+TEST(test_groups__cancelled_let_what_waits_for_any_end_go) {
+    char ids[1][ID], follow[ID];
+    open_with("g", TP_GROUP_ALL_ENDED, 1, ids);
+    put_after("g", follow);
+    must(tp_group_cancel(pool.a, "g", "tester", NULL, NULL));
+    ended(1);
+    expect_row(ids[0], "finished", "skipped", 0);
+    expect_due(follow);
+}
+
+TEST(test_groups__are_not_cancelled_by_one_person_where_two_are_needed) {
+    char ids[1][ID];
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    open_with("g", TP_GROUP_ALL_DONE, 1, ids);
+    eyes.on = 1;
+    must(tp_four_eyes_set(pool.a, &eyes, "tester", NULL));
+    expect(TP_MISUSE, tp_group_cancel(pool.a, "g", "tester", NULL, NULL));
+    expect_text("four eyes");
+    expect_state("g", "open");
+}
+
+TEST(test_groups__are_forgotten_when_they_have_ended_and_their_tasks_stay) {
+    enum { MANY = TPI_LIST_MAX + 3 };
+    tp_new_task *tasks = memory(MANY, sizeof *tasks);
+    size_t inserted = 0;
+    must(tp_group_open(pool.a, "g", TP_GROUP_ALL_ENDED, NULL));
+    must(tp_group_open(pool.a, "other", TP_GROUP_ALL_DONE, NULL));
+    (void)enqueue(pool.a, .group = "other");
+    for (size_t i = 0; i < MANY; i++)
+        tasks[i] = task_with(.after = "g");
+    must(tp_enqueue_many(pool.a, tasks, MANY, &inserted));
+    expect(TP_NONE, tp_group_remove(pool.a, "g", "tester"));
+    must(tp_group_close(pool.a, "g"));
+    ended(1);
+    must(tp_group_remove(pool.a, "g", "tester"));
+    expect(TP_NONE, tp_group_remove(pool.a, "g", "tester"));
+    expect_number(count_of("tp_group_task"), 1);
+    expect_number(count_of("tp_pending"), MANY + 1);
+    must(tp_group_open(pool.a, "g", TP_GROUP_ALL_DONE, NULL)); /* the name is free */
+}
+
+TEST(test_groups__that_ended_long_ago_go_when_finished_tasks_would) {
+    size_t deleted = 0;
+    char ids[1][ID];
+    open_with("old", TP_GROUP_ALL_DONE, 1, ids);
+    must(tp_group_open(pool.a, "new", TP_GROUP_ALL_DONE, NULL));
+    must(tp_group_close(pool.a, "old"));
+    must(tp_group_close(pool.a, "new"));
+    complete_this(ids[0]);
+    ended(2);
+    sql_run(pool.eye, "UPDATE tp_group SET ended_at = %" PRId64 " WHERE name = 'old'", (int64_t)LONG_AGO);
+    must(tp_retention_set(pool.a, "finished", 3600000, "tester"));
+    must(tp_retention_apply(pool.a, 100, &deleted));
+    must(tp_retention_set(pool.a, "finished", 0, "tester"));
+    expect_number(deleted, 2); /* its row and its task's */
+    expect_number(count_of("tp_group WHERE name = 'old'"), 0);
+    expect_number(count_of("tp_group WHERE name = 'new'"), 1);
+    expect_number(count_of("tp_group_task"), 0);
+}
+
+static void see_finding(const tp_finding *finding, void *arg) {
+    if (strcmp(finding->name, "groups") == 0) ((int64_t *)arg)[0] = finding->count;
+    if (strcmp(finding->name, "closed groups") == 0) ((int64_t *)arg)[1] = finding->count;
+}
+
+TEST(test_groups__that_are_stuck_are_found) {
+    int64_t found[2] = {9, 9};
+    char ids[1][ID], follow[ID];
+    open_with("g", TP_GROUP_ALL_DONE, 1, ids);
+    put_after("g", follow);
+    must(tp_group_close(pool.a, "g"));
+    must(tp_check(pool.a, see_finding, found, NULL));
+    expect_number(found[0], 0);
+    expect_number(found[1], 0);
+    sql_run(pool.eye, "UPDATE tp_group SET closed_at = %" PRId64, (int64_t)LONG_AGO);
+    sql_run(pool.eye, "DELETE FROM tp_group_task WHERE waits = 1");
+    must(tp_check(pool.a, see_finding, found, NULL));
+    expect_number(found[0], 1);
+    expect_number(found[1], 1);
 }

@@ -194,7 +194,6 @@
     X(group_release, KEY, "")                                                                                \
     X(group_released, KEY, "")                                                                               \
     X(group_first_open, KEY, "")                                                                             \
-    X(group_child, FEW, "groups within one group")                                                           \
     X(group_any, KEY, "")                                                                                    \
     X(group_due, FEW, "groups that are closed and have not ended")                                           \
     X(group_closed, FEW, "groups that are closed and have not ended")                                        \
