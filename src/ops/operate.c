@@ -1,27 +1,18 @@
-/* What operators do to many tasks: retry, skip and release here, purge in purge.c. The state table says which
- * tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one transaction:
- * lock, change, write the history and the audit. A chunk that another session gets in the way of is done
- * again one by one, so that only the tasks concerned are passed over. */
-#include "ops/operate.h"
+/* What operators do to many tasks: retry, skip, release and cancel here, purge in purge.c. The state table
+ * says which tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one
+ * transaction: lock, change, write the history and the audit. A chunk that another session gets in the way of
+ * is done again one by one, so that only the tasks concerned are passed over. */
+#include "ops/operate_chunk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/audit.h"
-#include "ops/gate.h"
+#include "ops/cancel.h"
+#include "ops/history.h"
 #include "ops/request.h"
 #include "store/record.h"
-
-/* An action on the tasks of one state in one pool, and the change that it makes to them. */
-struct step {
-    const char *word; /* the history's */
-    enum tpi_event event;
-    enum tpi_pool pool;
-    enum tpi_state state;
-    struct tpi_change change;
-};
 
 static const struct {
     enum tpi_statement pick, read, lock, touch, skip, drop, note;
@@ -34,36 +25,22 @@ static const struct {
                          TPI_S_request_rows_failed},
 };
 
-struct row {
-    const char *id, *handler, *owner, *reason, *gate;
-    int64_t due_at;
-};
-
-/* Tasks in hand. */
-struct chunk {
-    struct tpi_texts texts;
-    size_t count;
-    struct row rows[TPI_CHUNK];
-    const char *ids[TPI_CHUNK]; /* theirs */
-    int64_t at;                 /* the database's clock when they were to be changed */
-};
-
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static void list_ids(struct chunk *chunk) {
+static void list_ids(struct tpi_chunk *chunk) {
     for (size_t i = 0; i < chunk->count; i++)
         chunk->ids[i] = chunk->rows[i].id;
 }
 
 static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
-                            size_t limit, struct chunk *chunk) {
+                            size_t limit, struct tpi_chunk *chunk) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(UUID, struct row, id),
-        TPI_COLUMN(TEXT, struct row, handler),
-        TPI_COLUMN(UUID, struct row, owner),
-        TPI_COLUMN(TEXT, struct row, reason),
-        TPI_COLUMN(TEXT, struct row, gate),
-        TPI_COLUMN(NUMBER, struct row, due_at),
+        TPI_COLUMN(UUID, struct tpi_operated_row, id),
+        TPI_COLUMN(TEXT, struct tpi_operated_row, handler),
+        TPI_COLUMN(UUID, struct tpi_operated_row, owner),
+        TPI_COLUMN(TEXT, struct tpi_operated_row, reason),
+        TPI_COLUMN(TEXT, struct tpi_operated_row, gate),
+        TPI_COLUMN(NUMBER, struct tpi_operated_row, due_at),
         TPI_COLUMN_END,
     };
     struct tpi_stmt *stmt = NULL;
@@ -76,7 +53,7 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
 }
 
 /* Takes out what fits the pattern of the reason and is not meant. */
-static void drop_unlike(const struct tpi_operation *op, struct chunk *chunk) {
+static void drop_unlike(const struct tpi_operation *op, struct tpi_chunk *chunk) {
     size_t kept = 0;
     for (size_t i = 0; i < chunk->count; i++)
         if (tpi_select_has(&op->select, chunk->rows[i].reason)) chunk->rows[kept++] = chunk->rows[i];
@@ -84,13 +61,14 @@ static void drop_unlike(const struct tpi_operation *op, struct chunk *chunk) {
     list_ids(chunk);
 }
 
-static void select_args(const struct tpi_operation *op, const struct step *step, struct tpi_args *args) {
+static void select_args(const struct tpi_operation *op, const struct tpi_step *step, struct tpi_args *args) {
     tpi_operate_args(op, args);
     tpi_args_text(args, TPI_P_state, tpi_state_name(step->state));
 }
 
 /* Takes those out of the chunk that an open task's dedup_key stands in the way of. */
-static tp_status drop_blocked(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_step *step,
+                              struct tpi_chunk *chunk) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
@@ -123,7 +101,8 @@ static tp_status change_all(struct tpi_operation *op, enum tpi_statement stateme
                      tpi_statement_name(statement), (long long)rows, args->list_count);
 }
 
-static tp_status write_change(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
+static tp_status write_change(struct tpi_operation *op, const struct tpi_step *step,
+                              const struct tpi_chunk *chunk) {
     struct tpi_args args = {0};
     const struct tpi_change *change = &step->change;
     tpi_args_list(&args, chunk->ids, chunk->count);
@@ -140,81 +119,11 @@ static tp_status write_change(struct tpi_operation *op, const struct step *step,
     return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
 }
 
-/* Of tasks behind gates: those that ended make room, unless they waited, and those that came back are behind
- * their gate again. */
-static tp_status write_gates(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
-    struct tpi_gated gated[TPI_CHUNK];
-    size_t count = 0;
-    bool ends = step->change.pool == TPI_POOL_FINISHED, pending = step->pool == TPI_POOL_PENDING;
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < chunk->count && step->change.pool != step->pool && status == TP_OK; i++) {
-        const struct row *row = &chunk->rows[i];
-        bool waits = pending && row->due_at == TPI_GATE_WAITS;
-        if (!*row->gate) continue;
-        gated[count] = (struct tpi_gated){row->id, row->gate};
-        if (waits) status = tpi_gate_forget(op->conn, &gated[count]);
-        count += !waits;
-    }
-    if (status != TP_OK || !count) return status;
-    return ends ? tpi_gates_leave(op->conn, gated, count) : tpi_gates_return(op->conn, gated, count);
-}
-
-enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
-struct events {
-    struct tpi_args args[EVENT_ROWS];
-    char ids[EVENT_ROWS][TPI_UUID_SIZE];
-};
-
-/* In sets of a few sizes, so that few statements are prepared. */
-static tp_status write_history(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
-    struct events *events = malloc(sizeof *events);
-    if (!events) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = TP_OK;
-    for (size_t at = 0, set; at < chunk->count && status == TP_OK; at += set) {
-        int64_t rows = 0;
-        size_t left = chunk->count - at;
-        set = left >= EVENT_ROWS ? EVENT_ROWS : left >= EVENT_FEW ? EVENT_FEW : 1;
-        for (size_t i = 0; i < set; i++) {
-            struct tpi_args *args = &events->args[i];
-            const struct row *row = &chunk->rows[at + i];
-            *args = (struct tpi_args){0};
-            tpi_uuid_ordered(events->ids[i]);
-            tpi_args_text(args, TPI_P_history_id, events->ids[i]);
-            tpi_args_text(args, TPI_P_id, row->id);
-            tpi_args_text(args, TPI_P_handler, row->handler);
-            tpi_args_text(args, TPI_P_event, step->word);
-            tpi_args_text(args, TPI_P_token, step->event == TPI_EVENT_FREE ? row->owner : NULL);
-            tpi_args_text(args, TPI_P_who, op->who);
-            tpi_args_text(args, TPI_P_reason, op->why);
-            tpi_args_number(args, TPI_P_at, chunk->at);
-        }
-        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, events->args, set, &rows);
-        if (status == TP_OK && rows != (int64_t)set)
-            status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
-    }
-    free(events);
-    return status;
-}
-
-static tp_status write_audit(struct tpi_operation *op, const struct step *step, const struct chunk *chunk) {
-    struct tpi_act act = {.action = step->word,
-                          .who = op->who,
-                          .why = op->selection->why,
-                          .subject = chunk->count == 1 ? chunk->ids[0] : NULL,
-                          .detail = op->detail,
-                          .changed = (int64_t)chunk->count,
-                          .ids = chunk->ids,
-                          .id_count = chunk->count,
-                          .at = chunk->at};
-    memcpy(act.id, op->act, sizeof act.id);
-    return tpi_audit_add(op->conn, &act);
-}
-
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 /* Locks what of the ids is still selected and not held by others, and changes it. */
-static tp_status lock_and_change(struct tpi_operation *op, const struct step *step, const char *const *ids,
-                                 size_t count, struct chunk *held) {
+static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_step *step,
+                                 const char *const *ids, size_t count, struct tpi_chunk *held) {
     struct tpi_args args = {0};
     struct tpi_store *store = &op->conn->store;
     bool skip = store->caps & TPI_CAP_SKIP;
@@ -230,24 +139,65 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct step *st
     if (status == TP_OK) status = drop_blocked(op, step, held);
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
-    if (status == TP_OK) status = write_gates(op, step, held);
-    if (status == TP_OK) status = write_history(op, step, held);
-    return status == TP_OK ? write_audit(op, step, held) : status;
+    if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
+    bool forgets = step->event == TPI_EVENT_RETRY || step->event == TPI_EVENT_CANCEL;
+    if (status == TP_OK && forgets) status = tpi_cancel_forget(op->conn, held->ids, held->count);
+    if (status == TP_OK) status = tpi_chunk_write_history(op, step, held);
+    return status == TP_OK && !op->by_worker ? tpi_chunk_write_audit(op, step, held) : status;
+}
+
+static bool holds(const struct tpi_chunk *chunk, const char *id) {
+    for (size_t i = 0; i < chunk->count; i++)
+        if (strcmp(chunk->rows[i].id, id) == 0) return true;
+    return false;
+}
+
+/* Of a cancel: asks whoever has the others in hand to end. Those that have ended are left alone. */
+static tp_status ask_others(struct tpi_operation *op, const struct tpi_operated_row *rows, size_t count,
+                            const struct tpi_chunk *held, size_t *asked) {
+    static const struct tpi_step step = {.word = TPI_HISTORY_CANCEL, .event = TPI_EVENT_CANCEL};
+    struct tpi_chunk news = {.count = 0, .at = held->at};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count && status >= TP_OK; i++) {
+        bool first = false;
+        if (holds(held, rows[i].id)) continue;
+        status = tpi_cancel_ask(op->conn, rows[i].id, op->who, op->selection->why, held->at, &first);
+        *asked += status == TP_OK;
+        if (status == TP_OK && first) news.rows[news.count++] = rows[i];
+    }
+    list_ids(&news);
+    if (status >= TP_OK && news.count) status = tpi_chunk_write_history(op, &step, &news);
+    if (status >= TP_OK && news.count) status = tpi_chunk_write_audit(op, &step, &news);
+    return status < TP_OK ? status : TP_OK;
+}
+
+static tp_status change_or_ask(struct tpi_operation *op, const struct tpi_step *step,
+                               const struct tpi_operated_row *rows, size_t count, struct tpi_chunk *held,
+                               size_t *asked) {
+    const char *ids[TPI_CHUNK];
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = rows[i].id;
+    if (step->change.written) status = lock_and_change(op, step, ids, count, held);
+    if (status != TP_OK || step->event != TPI_EVENT_CANCEL || op->by_worker) return status;
+    return ask_others(op, rows, count, held, asked);
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
-static tp_status change_some(struct tpi_operation *op, const struct step *step, const char *const *ids,
-                             size_t count, bool *in_the_way) {
+static tp_status change_some(struct tpi_operation *op, const struct tpi_step *step,
+                             const struct tpi_operated_row *rows, size_t count, bool *in_the_way) {
     struct tpi_scope scope;
-    struct chunk held = {.count = 0};
+    struct tpi_chunk held = {.count = 0};
+    size_t asked = 0;
     *in_the_way = false;
     tp_status status = tpi_ask_now(op->conn, &held.at);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, ids, count, &held));
+    status = tpi_scope_end(op->conn, &scope, change_or_ask(op, step, rows, count, &held, &asked));
     if (status == TP_OK) {
         op->result.done += held.count;
-        op->result.passed += count - held.count;
+        op->result.asked += asked;
+        op->result.passed += count - held.count - asked;
     }
     tpi_texts_free(&held.texts);
     *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
@@ -255,7 +205,7 @@ static tp_status change_some(struct tpi_operation *op, const struct step *step, 
 }
 
 /* As rows of a request, in its transaction. */
-static tp_status note_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+static tp_status note_chunk(struct tpi_operation *op, const struct tpi_step *step, struct tpi_chunk *chunk) {
     struct tpi_args args = {0};
     size_t count = chunk->count, before = op->result.done;
     tp_status status = drop_blocked(op, step, chunk);
@@ -271,23 +221,25 @@ static tp_status note_chunk(struct tpi_operation *op, const struct step *step, s
 
 /* What is in one transaction's way may be in the way of a few tasks only: then each has its own. Not in an
  * approval, which is one for all of them. */
-static tp_status change_chunk(struct tpi_operation *op, const struct step *step, struct chunk *chunk) {
+static tp_status change_chunk(struct tpi_operation *op, const struct tpi_step *step,
+                              struct tpi_chunk *chunk) {
     size_t count = chunk->count;
     bool in_the_way = false;
     if (!count) return TP_OK;
     if (op->request_id) return note_chunk(op, step, chunk);
     if (op->selection->dry_run) {
         tp_status status = drop_blocked(op, step, chunk);
-        op->result.done += chunk->count;
+        *(step->change.written ? &op->result.done : &op->result.asked) += chunk->count;
         op->result.passed += count - chunk->count;
         return status;
     }
-    tp_status status = change_some(op, step, chunk->ids, count, &in_the_way);
+    tp_status status = change_some(op, step, chunk->rows, count, &in_the_way);
     if (!in_the_way || !tpi_conn_is_alone(op->conn)) return status;
     status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
-        status = change_some(op, step, &chunk->ids[i], 1, &in_the_way);
-        if (!in_the_way) continue;
+        status = change_some(op, step, &chunk->rows[i], 1, &in_the_way);
+        /* Of a cancel nothing is left open. */
+        if (!in_the_way || step->event == TPI_EVENT_CANCEL) continue;
         op->result.passed++;
         status = TP_OK;
     }
@@ -297,7 +249,7 @@ static tp_status change_chunk(struct tpi_operation *op, const struct step *step,
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 /* Chunk by chunk: of the ids that were given, or in the order of ids behind the last one. */
-static tp_status run_step(struct tpi_operation *op, const struct step *step) {
+static tp_status run_step(struct tpi_operation *op, const struct tpi_step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
     /* A business row without tasks is no wish for those of all others. */
@@ -305,7 +257,7 @@ static tp_status run_step(struct tpi_operation *op, const struct step *step) {
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
-        struct chunk chunk = {.count = 0};
+        struct tpi_chunk chunk = {.count = 0};
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
@@ -334,16 +286,17 @@ static bool selected(const char *asked, const char *name) {
 }
 
 static tp_status move(struct tpi_operation *op, tp_action action) {
-    static const struct step actions[] = {
+    static const struct tpi_step actions[] = {
         [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
         [TP_ACTION_SKIP] = {.word = TPI_HISTORY_SKIPPED, .event = TPI_EVENT_DROP},
-        [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE}};
+        [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE},
+        [TP_ACTION_CANCEL] = {.word = TPI_HISTORY_CANCELED, .event = TPI_EVENT_CANCEL}};
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     tp_status status = TP_OK;
     bool any = false;
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
-            struct step step = actions[action];
+            struct tpi_step step = actions[action];
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);
@@ -351,7 +304,8 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
             if (only && strcmp(only, "all") == 0) only = NULL;
             bool asked = selected(only, tpi_pool_name(step.pool)) &&
                          selected(op->selection->state, tpi_state_name(step.state));
-            if (!asked || !step.change.written) continue;
+            bool asks = step.event == TPI_EVENT_CANCEL && step.change.verdict == TP_OK && !op->by_worker;
+            if (!asked || (!step.change.written && !asks)) continue;
             any = true;
             status = run_step(op, &step);
         }

@@ -12,9 +12,9 @@ struct tpi_maintenance {
     int64_t schedule_at, clean_at; /* monotonic */
     size_t fired, deleted;
     int64_t wait_ms;
-    int64_t rolled_up[TPI_ROLLUP_LEVELS];        /* activity before these times */
-    bool more;                                   /* there is more to delete or to roll up */
-    bool fire_failed, clean_failed, mend_failed; /* and it was reported */
+    int64_t rolled_up[TPI_ROLLUP_LEVELS];                      /* activity before these times */
+    bool more;                                                 /* there is more to delete or to roll up */
+    bool fire_failed, clean_failed, mend_failed, sweep_failed; /* and it was reported */
 };
 
 void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,

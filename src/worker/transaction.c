@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "worker/outcome.h"
+#include "worker/stop_cause.h"
 #include "worker/watchdog.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -141,6 +142,10 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
     if (run.doomed) verdict = judge_doomed(&run, verdict);
+    if (tpi_run_heeds(&run, verdict)) {
+        verdict = TP_RUN_SKIPPED;
+        cycle->apart = run.asked;
+    }
     if (run.doomed) tpi_utf8_copy(run.why, cycle->why, sizeof cycle->why);
     keep_outcome(job, &run, verdict);
     cycle->asked = run.asked;
@@ -292,6 +297,8 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     else if (is_to_run_again(cycle, i))
         tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
+        const struct tpi_told *told = atomic_load(&held->told);
+        if (told) tpi_job_tell(job, told->cause, told->who, told->why);
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
                              held->settle.outcome.reason, held->settle.outcome.delay_ms,

@@ -69,6 +69,8 @@ void snapshot_read(struct snapshot *snapshot) {
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
         sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'cancel', task_id, who, reason, 0, 0 FROM tp_cancel ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
@@ -80,9 +82,10 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {
-        "pending", "finished", "failed",  "history",     "fx",       "once",         "schedule", "worker",
-        "pause",   "activity", "request", "request_row", "calendar", "calendar_day", "step",     "gate_task"};
+    static const char *const tables[] = {"pending",   "finished",    "failed",   "history",      "fx",
+                                         "once",      "schedule",    "worker",   "pause",        "activity",
+                                         "request",   "request_row", "calendar", "calendar_day", "step",
+                                         "gate_task", "cancel"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

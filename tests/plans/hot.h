@@ -48,6 +48,14 @@
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \
     X(pause_remove, KEY, "")                                                                                 \
+    X(cancel_add, KEY, "")                                                                                   \
+    X(cancel_change, KEY, "")                                                                                \
+    X(cancel_asked, KEY, "")                                                                                 \
+    X(cancel_among, KEY, "")                                                                                 \
+    X(cancel_due, FEW, "rows of the same millisecond")                                                       \
+    X(cancel_remove, KEY, "")                                                                                \
+    X(cancel_left, KEY, "")                                                                                  \
+    X(cancel_forget, KEY, "")                                                                                \
     X(history_lapsed, KEY, "")                                                                               \
     X(hold_take, FEW, "the first n of each lane")                                                            \
     X(hold_take_one, FEW, "the first of each lane")                                                          \
@@ -107,6 +115,7 @@
     X(advance_history, ALL, "for tests: moves all times")                                                    \
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_step, ALL, "for tests: moves all times")                                                       \
+    X(advance_cancel, ALL, "for tests: moves all times")                                                     \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \

@@ -38,7 +38,8 @@ enum {
     CALENDAR_DAY = 32768,
     STEP = 65536,
     GATE = 131072,
-    GATE_TASK = 262144
+    GATE_TASK = 262144,
+    CANCEL = 524288
 };
 
 static const struct column {
@@ -234,6 +235,11 @@ static const struct column {
     {STEP, "owner", UUID, 0, NOT_NULL},
     {STEP, "result", LONG, 0, MAY_BE_NULL},
     {STEP, "created_at", BIG, 0, NOT_NULL},
+    {CANCEL, "task_id", UUID, 0, NOT_NULL},
+    {CANCEL, "due_at", BIG, 0, NOT_NULL},
+    {CANCEL, "who", TEXT, 128, MAY_BE_NULL},
+    {CANCEL, "reason", TEXT, 512, MAY_BE_NULL},
+    {CANCEL, "created_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -282,6 +288,8 @@ static const struct index {
     {GATE, NULL, true, "name", NULL},
     {GATE_TASK, NULL, true, "task_id", NULL},
     {GATE_TASK, "tp_gate_task_next", false, "passed, gate, place", NULL},
+    {CANCEL, NULL, true, "task_id", NULL},
+    {CANCEL, "tp_cancel_due", false, "due_at, task_id", NULL},
 };
 
 static const struct table {
@@ -296,7 +304,7 @@ static const struct table {
               {REQUEST, "request"},    {REQUEST_ROW, "request_row"},
               {CALENDAR, "calendar"},  {CALENDAR_DAY, "calendar_day"},
               {STEP, "step"},          {GATE, "gate"},
-              {GATE_TASK, "gate_task"}};
+              {GATE_TASK, "gate_task"}, {CANCEL, "cancel"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],
