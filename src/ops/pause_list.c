@@ -2,6 +2,7 @@
  * answer for a second. Read next: pause.c, cancel.c. */
 #include "ops/pause.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 #include "store/record.h"
 
 enum { READ_AGAIN_MS = 1000 };
+
+/* On this machine's monotonic clock: until then claims look by themselves. */
+static atomic_int_least64_t look_until;
 
 void tpi_pauses_free(struct tpi_pauses *pauses) {
     if (!pauses) return;
@@ -76,8 +80,13 @@ tp_status tpi_pause_refresh(tp_conn *conn) {
     return TP_OK;
 }
 
+void tpi_pause_hint(void) {
+    atomic_store(&look_until, tpi_clock_mono_ms() + 2 * READ_AGAIN_MS);
+}
+
 bool tpi_pause_unwanted(const tp_conn *conn) {
-    return !conn->pauses || tpi_clock_mono_ms() >= conn->pauses->unwanted_at;
+    int64_t now = tpi_clock_mono_ms();
+    return !conn->pauses || now >= conn->pauses->unwanted_at || now < atomic_load(&look_until);
 }
 
 tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count, const char **open,

@@ -199,7 +199,8 @@ void tpi_transaction_leave(struct tpi_session *session) {
 /* Completions that come before the last task, or with it, go together. */
 static size_t leading_done(const struct cycle *cycle) {
     size_t count = 0;
-    while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE)
+    while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE &&
+           !atomic_load(&cycle->jobs[count]->told))
         count++;
     return count;
 }

@@ -160,8 +160,11 @@ TEST(test_cancel__one_that_waits_in_the_queue_is_not_run) {
     for (int i = 0; rig_count_state("pending", "handling") < 2 && i < 30000; i++)
         rig_pause_10_ms();
     cancel_it(ids[1]);
-    rig_await_seen(looks, 1);
-    rig_let_finish(worker);
+    rig_await_seen(looks, 2); /* by then it has heard what the first said */
+    gate_open(&rig.gate);
+    rig_await(TP_EVENT_DONE, 1);
+    rig_await(TP_EVENT_SKIPPED, 1);
+    rig_stop(worker);
     look_often(false);
     expect_row(ids[0], "finished", "done", 0);
     expect_row(ids[1], "finished", "skipped", 0);
