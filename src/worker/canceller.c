@@ -19,7 +19,8 @@ struct looking {
     struct tpi_job *jobs[LOOK_MAX]; /* the oldest, with a reference to each */
     char ids[LOOK_MAX][TP_ID_SIZE]; /* of their tasks */
     size_t count;
-    bool failed; /* and it was reported */
+    int64_t last_ms; /* the last look began; monotonic */
+    bool failed;     /* it did, and it was reported */
 };
 
 static void tell(const char *id, const char *who, const char *why, void *arg) {
@@ -40,23 +41,29 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
 }
 
 static void look(struct looking *looking, struct tpi_jobs *jobs) {
-    int64_t before = tpi_clock_mono_ms() - tpi_canceller_every_ms;
+    int64_t now = tpi_clock_mono_ms(), before = now - tpi_canceller_every_ms;
+    if (looking->last_ms > before) return;
     looking->count = tpi_jobs_older(jobs, before, looking->jobs, looking->ids, LOOK_MAX);
     if (!looking->count) return;
+    looking->last_ms = now;
     tp_status status = tpi_session_try(&looking->session, ask_look, looking);
     tpi_session_report_once(&looking->session, status, &looking->failed);
     for (size_t i = 0; i < looking->count; i++)
         tpi_job_unref(looking->jobs[i]);
 }
 
+/* A look comes when a task has been in hand for as long as two looks are apart, or a tenth of that later. */
 void *tpi_canceller_main(void *arg) {
     const struct tpi_canceller *part = arg;
-    struct looking looking = {.count = 0};
+    struct tpi_lifetime *life = part->life;
+    struct looking looking = {.last_ms = INT64_MIN / 2};
     tpi_session_init(&looking.session, part->sessions, "canceller");
-    while (!tpi_lifetime_over(part->life)) {
+    while (!tpi_lifetime_over(life)) {
         look(&looking, part->jobs);
         tpi_session_drop(&looking.session);
-        tpi_lifetime_pause(part->life, tpi_canceller_every_ms, tpi_lifetime_stopping(part->life));
+        int64_t every_ms = tpi_canceller_every_ms;
+        int64_t pause_ms = atomic_load(&life->in_progress) ? every_ms / 10 : every_ms;
+        tpi_lifetime_pause(life, pause_ms, tpi_lifetime_stopping(life));
     }
     tpi_session_close(&looking.session);
     return NULL;
