@@ -52,9 +52,9 @@ static tp_status remove_left(tp_conn *conn, const char *const *ids, size_t count
     return status;
 }
 
-/* For the same reason. Those that others have at hand are left to them. */
+/* For the same reason. Those that others have at hand are left to them: *met says so. */
 static tp_status skip(tp_conn *conn, const struct due *reason, const char *const *ids, size_t count,
-                      size_t *done) {
+                      size_t *done, tp_status *met) {
     tp_selection selection = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &selection, .by_worker = true};
     if (!count) return TP_OK;
@@ -67,7 +67,9 @@ static tp_status skip(tp_conn *conn, const struct due *reason, const char *const
     if (status == TP_OK) status = tpi_operate_run(&op, TP_ACTION_CANCEL);
     free(op.ids);
     *done += op.result.done;
-    return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status;
+    if (status != TP_CONFLICT && status != TP_TIMEOUT) return status;
+    *met = status;
+    return TP_OK;
 }
 
 static bool waits(const struct due *row) {
@@ -78,7 +80,7 @@ static bool same_reason(const struct due *one, const struct due *other) {
     return strcmp(one->who, other->who) == 0 && strcmp(one->why, other->why) == 0;
 }
 
-static tp_status act_on(tp_conn *conn, const struct page *page, size_t *done) {
+static tp_status act_on(tp_conn *conn, const struct page *page, size_t *done, tp_status *met) {
     const char *left[TPI_CHUNK], *waiting[TPI_CHUNK] = {NULL};
     const struct due *reason = page->rows;
     size_t left_count = 0, count = 0;
@@ -88,13 +90,13 @@ static tp_status act_on(tp_conn *conn, const struct page *page, size_t *done) {
         if (!*row->state) left[left_count++] = row->id;
         if (!waits(row)) continue;
         if (count && !same_reason(reason, row)) {
-            status = skip(conn, reason, waiting, count, done);
+            status = skip(conn, reason, waiting, count, done, met);
             count = 0;
         }
         reason = row;
         waiting[count++] = row->id;
     }
-    if (status == TP_OK) status = skip(conn, reason, waiting, count, done);
+    if (status == TP_OK) status = skip(conn, reason, waiting, count, done, met);
     return status == TP_OK ? remove_left(conn, left, left_count, done) : status;
 }
 
@@ -103,6 +105,7 @@ tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done) {
     struct page *page = calloc(1, sizeof *page);
     int64_t since = -TP_TIME_MAX;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_cancel_sweep");
+    tp_status met = TP_OK;
     *done = 0;
     if (!page) return tpi_link_no_memory(&conn->store.link);
     for (bool more = true; more && *done < limit && status == TP_OK;) {
@@ -113,9 +116,9 @@ tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done) {
         since = last->at;
         tpi_utf8_copy(last->id, after_id, sizeof after_id);
         more = page->count == TPI_CHUNK;
-        status = act_on(conn, page, done);
+        status = act_on(conn, page, done, &met);
     }
     tpi_texts_free(&page->texts);
     free(page);
-    return status;
+    return status == TP_OK ? met : status;
 }

@@ -87,7 +87,7 @@ static int effects_of_task(int i) {
 /* Done is done; skipped by the handler keeps what it wrote; failed and put back do not. */
 static void expect_heeded(void) {
     static const int kept[VERDICTS] = {[TP_RUN_DONE] = 1, [TP_RUN_SKIPPED] = 1};
-    rig_expect(0, VERDICTS, 0, .runs = VERDICTS, .failures = 0, .lost = 0);
+    rig_expect(0, VERDICTS, 0, .runs = VERDICTS, .failures = 0, .done = 1);
     for (int i = 0; i < VERDICTS; i++) {
         bool done = i == TP_RUN_DONE;
         expect_number(atomic_load(&seen.told[i]), TP_STOP_CANCELLED);
@@ -112,8 +112,8 @@ static void heed_by(const char *plan) {
     await_runs(VERDICTS);
     for (int i = 0; i < VERDICTS; i++)
         cancel_it(seen.ids[i]);
-    rig_await(TP_EVENT_SKIPPED, VERDICTS - 1);
-    rig_await(TP_EVENT_DONE, 1);
+    for (int i = 0; rig_count("finished") < VERDICTS && i < 30000; i++)
+        rig_pause_10_ms();
     rig_stop(worker);
     look_often(false);
     expect_heeded();
