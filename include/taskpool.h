@@ -668,8 +668,8 @@ typedef enum tp_action {
                             * task's reason is who and why */
     TP_ACTION_PURGE = 3,   /* deletes from the finished or failed pool, the ledger or the history */
     TP_ACTION_CANCEL = 4   /* pending, or waiting for a retry: to the finished pool as skipped. handling:
-                            * whoever   has the task is told within two seconds (tp_run_stop_cause), and decides;
-                            * if it is   not done then, it is skipped. docs/cancel.md */
+                            * whoever   has the task is told within two seconds (tp_run_stop_cause), and
+                            * decides;   if it is   not done then, it is skipped. docs/cancel.md */
 } tp_action;
 
 /* Filled by the caller; start from TP_SELECTION_INIT. NULL means any; all that is given must hold. */

@@ -68,7 +68,8 @@ bool tpi_cancel_skips(tp_verdict verdict);
 /* The reason of a task that ends so. */
 void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX + 1]);
 /* Skips those that wait, and removes what was asked of tasks that have ended, until about limit were; *done
- * gets how many. Outside an explicit transaction only. TP_CONFLICT, TP_TIMEOUT: others were in the way of some.
+ * gets how many. Outside an explicit transaction only. TP_CONFLICT, TP_TIMEOUT: others were in the way of
+ * some.
  */
 TP_CHECKED tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done);
 

@@ -23,12 +23,12 @@ struct looking {
     bool failed;     /* it did, and it was reported */
 };
 
-static void tell(const char *id, const char *who, const char *why, void *arg) {
+static void notify(const char *id, const char *who, const char *why, void *arg) {
     struct looking *looking = arg;
     for (size_t i = 0; i < looking->count; i++) {
         if (strcmp(looking->ids[i], id) != 0) continue;
         tpi_trace(TPI_TRACE_WORKER, "task=%s is not wanted any more", id);
-        tpi_job_tell(looking->jobs[i], *who ? TP_STOP_CANCELLED : TP_STOP_DEADLINE, who, why);
+        tpi_job_notify_stop(looking->jobs[i], *who ? TP_STOP_CANCELLED : TP_STOP_DEADLINE, who, why);
     }
 }
 
@@ -37,7 +37,7 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     const char *ids[LOOK_MAX];
     for (size_t i = 0; i < looking->count; i++)
         ids[i] = looking->ids[i];
-    return tpi_cancel_look(conn, ids, looking->count, tell, looking);
+    return tpi_cancel_look(conn, ids, looking->count, notify, looking);
 }
 
 static void look(struct looking *looking, struct tpi_jobs *jobs) {

@@ -142,7 +142,7 @@ void tpi_job_unref(struct tpi_job *job) {
     if (!last) return;
     tp_batch_free(job->batch);
     free(job->settle.outcome.reason);
-    free((void *)(uintptr_t)atomic_load(&job->told));
+    free((void *)(uintptr_t)atomic_load(&job->stop_notice));
     free(job);
     tpi_lifetime_remove_job(jobs->life);
 }
@@ -236,7 +236,7 @@ size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **al
     size_t count = 0;
     pthread_mutex_lock(&jobs->lock);
     for (struct tpi_job *job = jobs->oldest; job && count < most; job = job->newer) {
-        if (job->claimed_ms > before || job->settling || atomic_load(&job->told)) continue;
+        if (job->claimed_ms > before || job->settling || atomic_load(&job->stop_notice)) continue;
         job->refs++;
         tpi_utf8_copy(job->task->id, ids[count], sizeof ids[count]);
         all[count++] = job;
@@ -246,18 +246,18 @@ size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **al
 }
 
 /* Without memory it is told a second later. */
-void tpi_job_tell(struct tpi_job *job, tp_stop cause, const char *who, const char *why) {
-    struct tpi_told *told = calloc(1, sizeof *told);
-    if (!told) return;
-    told->cause = cause;
-    tpi_utf8_copy(who, told->who, sizeof told->who);
-    tpi_utf8_copy(why, told->why, sizeof told->why);
-    tpi_cancel_reason(told->who, told->why, told->reason);
+void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why) {
+    struct tpi_stop_notice *notice = calloc(1, sizeof *notice);
+    if (!notice) return;
+    notice->cause = cause;
+    tpi_utf8_copy(who, notice->who, sizeof notice->who);
+    tpi_utf8_copy(why, notice->why, sizeof notice->why);
+    tpi_cancel_reason(notice->who, notice->why, notice->reason);
     pthread_mutex_lock(&job->jobs->lock);
-    bool known = atomic_load(&job->told);
-    if (!known) atomic_store(&job->told, told);
+    bool known = atomic_load(&job->stop_notice);
+    if (!known) atomic_store(&job->stop_notice, notice);
     pthread_mutex_unlock(&job->jobs->lock);
-    if (known) free(told);
+    if (known) free(notice);
 }
 
 /* ---- Leases that are due -------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ struct tpi_outcome {
 };
 
 /* The task is not wanted any more; not changed once the job has it. */
-struct tpi_told {
+struct tpi_stop_notice {
     tp_stop cause;
     char who[128 + 1], why[TP_REASON_MAX + 1]; /* who "": nobody asked */
     char reason[TP_REASON_MAX + 1];            /* for people */
@@ -68,7 +68,8 @@ struct tpi_job {
     struct tpi_settle settle;
     int64_t claimed_ms; /* monotonic: when the database's clock said how long it had waited */
 
-    _Atomic(const struct tpi_told *) told; /* written under the jobs' lock, once; NULL: it is wanted */
+    _Atomic(const struct tpi_stop_notice *)
+        stop_notice; /* written under the jobs' lock, once; NULL: it is wanted */
 
     struct tpi_lease lease; /* under the jobs' lock, as all below */
     struct tpi_job *older, *newer;
@@ -133,7 +134,7 @@ void tpi_job_lose(struct tpi_job *job, const char *text);
 size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **all, char (*ids)[TP_ID_SIZE],
                       size_t most);
 /* Its task is not wanted any more. Nothing, if that is known. */
-void tpi_job_tell(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
+void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
 
 /* Waits for jobs whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
  * 0: nothing can come any more. */

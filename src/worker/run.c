@@ -28,7 +28,7 @@ static void reset(struct tp_run *run) {
     run->no_retry = false;
     run->steps = 0;
     run->delay_ms = 0;
-    run->reason_told = false;
+    run->reason_noted = false;
     run->reason[0] = '\0';
     run->why[0] = '\0';
 }

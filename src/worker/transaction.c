@@ -200,7 +200,7 @@ void tpi_transaction_leave(struct tpi_session *session) {
 static size_t leading_done(const struct cycle *cycle) {
     size_t count = 0;
     while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE &&
-           !atomic_load(&cycle->jobs[count]->told))
+           !atomic_load(&cycle->jobs[count]->stop_notice))
         count++;
     return count;
 }
@@ -298,8 +298,8 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     else if (is_to_run_again(cycle, i))
         tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
-        const struct tpi_told *told = atomic_load(&held->told);
-        if (told) tpi_job_tell(job, told->cause, told->who, told->why);
+        const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
+        if (notice) tpi_job_notify_stop(job, notice->cause, notice->who, notice->why);
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
                              held->settle.outcome.reason, held->settle.outcome.delay_ms,

@@ -295,15 +295,15 @@ static const struct index {
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},          {PENDING, "pending"},
-              {FINISHED, "finished"},  {FAILED, "failed"},
-              {HISTORY, "history"},    {ONCE, "once"},
-              {SCHEDULE, "schedule"},  {WORKER, "worker"},
-              {PAUSE, "pause"},        {ACTIVITY, "activity"},
-              {AUDIT, "audit"},        {AUDIT_HEAD, "audit_head"},
-              {REQUEST, "request"},    {REQUEST_ROW, "request_row"},
-              {CALENDAR, "calendar"},  {CALENDAR_DAY, "calendar_day"},
-              {STEP, "step"},          {GATE, "gate"},
+} tables[] = {{META, "meta"},           {PENDING, "pending"},
+              {FINISHED, "finished"},   {FAILED, "failed"},
+              {HISTORY, "history"},     {ONCE, "once"},
+              {SCHEDULE, "schedule"},   {WORKER, "worker"},
+              {PAUSE, "pause"},         {ACTIVITY, "activity"},
+              {AUDIT, "audit"},         {AUDIT_HEAD, "audit_head"},
+              {REQUEST, "request"},     {REQUEST_ROW, "request_row"},
+              {CALENDAR, "calendar"},   {CALENDAR_DAY, "calendar_day"},
+              {STEP, "step"},           {GATE, "gate"},
               {GATE_TASK, "gate_task"}, {CANCEL, "cancel"}};
 
 enum {
