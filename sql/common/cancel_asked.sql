@@ -1,3 +1,3 @@
 -- Was the end of this task asked for, and is it open?
-SELECT asked.who FROM tp_cancel asked JOIN tp_pending task ON task.id = asked.task_id AND task.created_at <= asked.created_at
-WHERE asked.task_id = :id AND asked.who IS NOT NULL
+SELECT who FROM tp_cancel
+WHERE task_id = :id AND who IS NOT NULL AND created_at >= (SELECT task.created_at FROM tp_pending task WHERE task.id = :id)

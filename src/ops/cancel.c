@@ -89,7 +89,7 @@ tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const c
     *news = true;
     tp_status status = tpi_store_change_one(store, TPI_S_cancel_change, &args);
     if (status == TP_NONE) status = tpi_store_change_one(store, TPI_S_cancel_add, &args);
-    tpi_pause_hint();
+    tpi_pause_hint(true);
     if (status != TP_NONE) return status;
     *news = false;
     status = tpi_store_exists(store, TPI_S_cancel_asked, &args, &asked);
@@ -128,7 +128,7 @@ tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, t
     if (status == TP_OK) status = tpi_pause_refresh(conn);
     if (status != TP_OK || !tpi_pause_unwanted(conn)) return status;
     status = tpi_unwanted_find(conn, ids, count, &list);
-    if (list.count) tpi_pause_hint();
+    if (list.count) tpi_pause_hint(true);
     for (size_t i = 0; i < list.count && status == TP_OK; i++)
         see(list.all[i].id, list.all[i].who, list.all[i].why, arg);
     tpi_unwanted_free(&list);

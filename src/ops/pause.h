@@ -27,8 +27,9 @@ TP_CHECKED tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handl
 TP_CHECKED tp_status tpi_pause_refresh(tp_conn *conn);
 /* By what the connection knows: may there be tasks that are not wanted any more? */
 bool tpi_pause_unwanted(const tp_conn *conn);
-/* This process has just heard of such a task: its connections do not go by what they know for a while. */
-void tpi_pause_hint(void);
+/* This process has just heard of such a task: its connections do not go by what they know for a while. off:
+ * they do again, for tests. */
+void tpi_pause_hint(bool on);
 /* Forgets what the connection knows; frees it. */
 void tpi_pause_forget(tp_conn *conn);
 

@@ -80,8 +80,8 @@ tp_status tpi_pause_refresh(tp_conn *conn) {
     return TP_OK;
 }
 
-void tpi_pause_hint(void) {
-    atomic_store(&look_until, tpi_clock_mono_ms() + 2 * READ_AGAIN_MS);
+void tpi_pause_hint(bool on) {
+    atomic_store(&look_until, on ? tpi_clock_mono_ms() + 2 * READ_AGAIN_MS : 0);
 }
 
 bool tpi_pause_unwanted(const tp_conn *conn) {

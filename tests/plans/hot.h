@@ -44,7 +44,7 @@
     X(claim_candidates, FEW, "the first n of each lane")                                                     \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
-    X(pause_list, KEY, "")                                                                                   \
+    X(pause_list, FEW, "handlers that are paused")                                                           \
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \
     X(pause_remove, KEY, "")                                                                                 \
