@@ -119,15 +119,26 @@ static void heed_by(const char *plan) {
     expect_heeded();
 }
 
-#define LEASED(plan)                                                                                         \
-    TEST(test_cancel__a_handler_is_told_and_decides_by_plan_##plan) {                                        \
-        if (!pool_plan_possible(#plan)) skip();                                                              \
-        heed_by(#plan);                                                                                      \
-    }
-LEASED(row)
-LEASED(batch)
-LEASED(skip)
-LEASED(cas)
+static void heed_by_lease(const char *plan) {
+    if (!pool_plan_possible(plan)) skip();
+    heed_by(plan);
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_row) {
+    heed_by_lease("row");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_batch) {
+    heed_by_lease("batch");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_skip) {
+    heed_by_lease("skip");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_cas) {
+    heed_by_lease("cas");
+}
 
 TEST(test_cancel__a_handler_is_told_and_decides_by_plan_hold) {
     rig_needs_hold();
