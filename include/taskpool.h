@@ -701,7 +701,7 @@ typedef struct tp_selection {
     }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task
- * has its dedup_key, or a trigger of your own keeps it without an error. */
+ * has its dedup_key, its gate was removed, or a trigger of your own keeps it without an error. */
 typedef struct tp_operated {
     size_t size;
     size_t done;
@@ -1475,7 +1475,8 @@ TP_API const tp_task *tp_run_task(const tp_run *run);
 /* The whole parameters; the text lives until the handler returns. */
 TP_API TP_CHECKED tp_status tp_run_params(tp_run *run, const char **params, size_t *length);
 /* The connection of this task, with its transaction begun: what the handler writes there commits together
- * with the settle and the move to the finished pool, or not at all. The handler must not commit or roll back.
+ * with the settle and the move to the finished pool, or not at all. The handler must not commit or roll back:
+ * tp_commit, tp_rollback and tp_conn_reopen answer TP_MISUSE.
  * When the handler does not return TP_RUN_DONE or TP_RUN_SKIPPED, it is rolled back. TP_RUN_FAILED after the
  * transaction was lost (the session, a deadlock, a database that became read-only) is no failure of the task:
  * the handler is called again, up to three times for one claim; then it counts. */

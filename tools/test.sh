@@ -36,7 +36,7 @@ build_steps() {
 static_steps() {
   checks static
   chained static "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
-  chained static "cppcheck" run_there tools/checks/cppcheck.sh
+  chained static "cppcheck on what changed" run_there tools/checks/cppcheck.sh --since-proof
   chained static "Oracle grammar" run_there tools/oracle_grammar/check.sh
   chained static "model, short" run_there tools/model.sh --short
 }

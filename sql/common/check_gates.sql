@@ -1,4 +1,4 @@
--- Tasks that wait at a gate which does not know them: nothing lets them through.
+-- Tasks behind a gate that does not know them. Of one that waits nothing lets it through; one that was let through has no place, so that
+-- another may take it.
 SELECT COUNT(*), MIN(CAST(task.id AS CHAR(36))) FROM tp_pending task
-WHERE task.gate IS NOT NULL AND task.due_at = 253402300799999
-  AND NOT EXISTS (SELECT 1 FROM tp_gate_task waits WHERE waits.task_id = task.id)
+WHERE task.gate IS NOT NULL AND NOT EXISTS (SELECT 1 FROM tp_gate_task behind WHERE behind.task_id = task.id)

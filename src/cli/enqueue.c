@@ -48,8 +48,8 @@ const struct usage enqueue_usage = {
     "Puts in one task and prints its id; PARAMS is any text, - reads it from standard input.\n"
     "Or puts in many from a file or a pipe, of any size:\n"
     "  csv    RFC 4180, UTF-8, first line names the columns. Task fields are id, handler, params, biz_key,\n"
-    "         dedup_key, shard, priority, delay_ms, due_at, max_failures; without a params column all other\n"
-    "         columns become a JSON object in params.\n"
+    "         dedup_key, shard, priority, delay_ms, due_at, max_failures, order_key, gate; without a params\n"
+    "         column all other columns become a JSON object in params.\n"
     "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
     "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
@@ -92,13 +92,13 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     row.text[FIELD_DELAY_MS] = delay_ms;
     row.text[FIELD_DUE_AT] = options.due_at;
     row.text[FIELD_MAX_FAILURES] = options.max_failures;
+    row.text[FIELD_ORDER_KEY] = options.order_key;
+    row.text[FIELD_GATE] = options.gate;
     if (!row_to_task(&row, task, error)) args_fail("%s", error);
     if (options.lead && !options.cut_off) args_fail("--lead goes with --by-cut-off");
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
     task->on_duplicate = find_on_duplicate();
-    task->order_key = options.order_key;
-    task->gate = options.gate;
     if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
 }
 

@@ -15,7 +15,9 @@
     X(FIELD_PRIORITY, "priority")                                                                            \
     X(FIELD_DELAY_MS, "delay_ms")                                                                            \
     X(FIELD_DUE_AT, "due_at")                                                                                \
-    X(FIELD_MAX_FAILURES, "max_failures")
+    X(FIELD_MAX_FAILURES, "max_failures")                                                                    \
+    X(FIELD_ORDER_KEY, "order_key")                                                                          \
+    X(FIELD_GATE, "gate")
 
 enum field {
     FIELD_NONE = -1,

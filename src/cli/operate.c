@@ -149,7 +149,8 @@ static void show(const char *name, const char *past, const tp_operated *result, 
                  options.dry_run ? "would ask for the end of" : "asked for the end of", result->asked,
                  result->asked == 1 ? "is" : "are");
     if (result->passed)
-        out_text(", passed over %zu: held by another session, or the dedup_key is open", result->passed);
+        out_text(", passed over %zu: held by another session, or the dedup_key is open, or the gate is gone",
+                 result->passed);
     out_text("\n");
 }
 

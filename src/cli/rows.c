@@ -27,6 +27,8 @@ static const struct rule {
     [FIELD_DELAY_MS] = {KIND_INT64, offsetof(tp_new_task, delay_ms), 0, TP_DURATION_MAX},
     [FIELD_DUE_AT] = {KIND_TIME, offsetof(tp_new_task, due_at), 0, 0},
     [FIELD_MAX_FAILURES] = {KIND_INT32, offsetof(tp_new_task, max_failures), 0, INT32_MAX},
+    [FIELD_ORDER_KEY] = {KIND_TEXT, offsetof(tp_new_task, order_key), 0, TP_KEY_MAX},
+    [FIELD_GATE] = {KIND_TEXT, offsetof(tp_new_task, gate), 0, TP_HANDLER_MAX},
 };
 
 static bool refuse(char *error, enum field field, const char *why) {
@@ -132,8 +134,13 @@ bool row_to_task(const struct row *row, tp_new_task *task, char error[ROW_ERROR_
     *task = fresh;
     for (int i = 0; i < FIELD_COUNT; i++) {
         const char *text = row->text[i];
+        enum field field = (enum field)i;
 
-        if (text && *text && !take_field((enum field)i, text, task, error)) return false;
+        if (field == FIELD_GATE && text && *text == '=' && !task->order_key) { /* as lists write a key */
+            field = FIELD_ORDER_KEY;
+            text++;
+        }
+        if (text && *text && !take_field(field, text, task, error)) return false;
     }
     if (!task->handler)
         return refuse(error, FIELD_HANDLER, "is missing (give it in the file, or --handler for all rows)");

@@ -162,6 +162,7 @@
     X(gate_has, 0)                                                                                           \
     X(gate_of, 0)                                                                                            \
     X(gate_of_each, 0)                                                                                       \
+    X(gate_left, 0)                                                                                          \
     X(gate_gone, 0)                                                                                          \
     X(gate_lacking, 0)                                                                                       \
     X(gate_list, 0)                                                                                          \
@@ -275,6 +276,7 @@
     X(check_ids, 0)                                                                                          \
     X(check_handlers, 0)                                                                                     \
     X(check_gates, 0)                                                                                        \
+    X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \

@@ -124,7 +124,7 @@ void tpi_conn_guard(tp_conn *conn, bool on) {
 }
 
 static tp_status refuse_guarded(const char *operation) {
-    return tpi_error(TP_MISUSE, "%s: not in a step, whose transaction ends with its function", operation);
+    return tpi_error(TP_MISUSE, "%s: not in a handler or a step: the worker ends its transaction", operation);
 }
 
 tp_status tp_conn_reopen(tp_conn *conn) {

@@ -85,7 +85,7 @@ static tp_status check_clocks(struct tpi_doctor *doctor) {
     if (status == TP_OK) status = ask_clock(doctor->b, &between);
     if (status == TP_OK) status = ask_clock(doctor->a, &after);
     if (clock_is_missing(doctor, status)) return TP_OK;
-    int64_t apart = CLOCKS_APART_MS + doctor->a->store.clock.coarse_ms;
+    int64_t apart = CLOCKS_APART_MS + doctor->a->store.clock.behind_ms;
     return tpi_doctor_answer(doctor, status, between >= before - apart && between <= after + apart,
                              "both sessions read the same clock",
                              "set the clocks of the database's servers by the same time service",

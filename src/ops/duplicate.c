@@ -163,6 +163,7 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     if (status != TP_OK) return status;
     int64_t due_at = task->due_at ? task->due_at : at + task->delay_ms;
     bool waits = there->gate[0] && there->due_at == TPI_GATE_WAITS; /* the gate says when it is due */
+    if (there->gate[0] && due_at >= TPI_GATE_WAITS) due_at = TPI_GATE_WAITS - 1;
     if (waits || (!replaces && due_at < there->due_at)) due_at = there->due_at;
     if (at <= there->modified_at) at = there->modified_at + 1;
     tpi_args_text(&args, TPI_P_id, there->id);

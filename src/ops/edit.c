@@ -306,6 +306,10 @@ static tp_status check_state(const struct tpi_edit *edit) {
                          "the task has not failed and needs no retry; give due_at to move its time");
     if (edit->pool == TPI_POOL_FAILED && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
         return tpi_error(TP_MISUSE, "a task of the failed pool is never due; retry it, or leave due_at out");
+    if (*edit->old->gate && tpi_edit_asks(edit, TP_EDIT_DUE_AT) && edit->request.due_at >= TPI_GATE_WAITS)
+        return tpi_error(TP_MISUSE,
+                         "the task is behind gate %s: its due_at is before the last moment of the year 9999",
+                         edit->old->gate);
     if (waits_at_gate(edit->old) && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
         return tpi_error(TP_MISUSE, "the task waits at gate %s, which says when it is due; leave due_at out",
                          edit->old->gate);

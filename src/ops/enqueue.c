@@ -178,8 +178,10 @@ tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again) {
     char gate[TPI_GATE_SIZE];
     bool moved = false;
     tpi_new_task_args(task, &args);
-    tpi_gate_name(task, gate);
-    tpi_args_text(&args, TPI_P_gate, gate);
+    if (tpi_new_task_gated(task)) {
+        tpi_gate_name(task, gate);
+        tpi_args_text(&args, TPI_P_gate, gate);
+    }
     tp_status status = again ? find_earlier(conn, task) : TP_NONE;
     if (status != TP_NONE) return status;
     status = put(conn, task, &args, again);

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/four_eyes.h"
+#include "ops/gate.h"
 #include "ops/operate.h"
 #include "ops/request.h"
 #include "ops/steps.h"
@@ -152,6 +153,8 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
     if (status == TP_OK && tasks->count) status = tpi_steps_purge(erasure->conn, tasks->ids, tasks->count);
+    if (status == TP_OK && tasks->count && pool == &pools[FAILED])
+        status = tpi_gates_deleted(erasure->conn, tasks->ids, tasks->count);
     if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);
     if (status == TP_OK) status = check_open(erasure);
     if (status == TP_OK && (rows || keys)) status = record(erasure, pool->name, rows, events, keys);

@@ -27,6 +27,8 @@ void tpi_gate_name(const tp_new_task *task, char name[TPI_GATE_SIZE]);
 TP_CHECKED tp_status tpi_gate_check(const tp_new_task *task);
 TP_CHECKED tp_status tpi_check_gate_name(const char *name);
 
+/* Is the gate there, or will it be made with its first task? TP_NONE: no. */
+TP_CHECKED tp_status tpi_gate_find(tp_conn *conn, const char *name);
 /* Rows that this transaction has just put in: they take their places, in their order, and what there is room
  * for is let through. TP_MISUSE: there is no such gate. Sorts the tasks by gate. */
 TP_CHECKED tp_status tpi_gates_enter(tp_conn *conn, struct tpi_gated *tasks, size_t count);
@@ -37,6 +39,9 @@ TP_CHECKED tp_status tpi_gate_leave(tp_conn *conn, const struct tpi_gated *task,
 TP_CHECKED tp_status tpi_gate_forget(tp_conn *conn, const struct tpi_gated *task);
 /* Tasks that were let through have ended. Sorts them by gate. */
 TP_CHECKED tp_status tpi_gates_leave(tp_conn *conn, struct tpi_gated *tasks, size_t count);
+/* Tasks were deleted from the failed pool, at most TPI_LIST_MAX: those that kept their place there leave it.
+ */
+TP_CHECKED tp_status tpi_gates_deleted(tp_conn *conn, const char *const *ids, size_t count);
 /* Tasks have come back from the failed pool: those that kept their place go on, the others are the last.
  * Sorts the tasks by gate. */
 TP_CHECKED tp_status tpi_gates_return(tp_conn *conn, struct tpi_gated *tasks, size_t count);

@@ -83,6 +83,16 @@ struct asked {
     char who[TPI_WHO_MAX + 1];
 };
 
+/* Somebody else made it or removed it, or something keeps it as it is and says nothing. */
+static tp_status not_changed(tp_conn *conn, const char *name, bool was_there) {
+    tp_gate gate;
+    tp_status status = find(conn, name, &gate);
+    if (status < TP_OK) return status;
+    if (was_there != (status == TP_OK))
+        return tpi_error(TP_CONFLICT, "another session changed the gate meanwhile; ask again");
+    return tpi_refused_silently(&conn->store, "kept a gate as it was", "gate");
+}
+
 /* In the transaction: of two who change it one waits. */
 static tp_status store(tp_conn *conn, const struct asked *asked) {
     char detail[64];
@@ -97,8 +107,7 @@ static tp_status store(tp_conn *conn, const struct asked *asked) {
     tpi_args_text(&args, TPI_P_on_failure, failure_names[asked->on_failure]);
     tpi_args_text(&args, TPI_P_who, asked->who);
     status = tpi_store_change_one(&conn->store, there ? TPI_S_gate_change : TPI_S_gate_add, &args);
-    if (status == TP_NONE)
-        return tpi_error(TP_CONFLICT, "another session changed the gate meanwhile; ask again");
+    if (status == TP_NONE) return not_changed(conn, asked->name, there);
     if (status == TP_OK && !is_model(asked->name)) status = tpi_gate_mend(conn, asked->name);
     snprintf(detail, sizeof detail, "width %" PRId32 ", on failure %s", asked->width,
              failure_names[asked->on_failure]);
@@ -152,8 +161,7 @@ static tp_status remove_gate(tp_conn *conn, const char *name, const char *who) {
                          gate.through + gate.waiting, name, gate.through);
     tpi_args_text(&args, TPI_P_name, name);
     status = tpi_store_change_one(&conn->store, TPI_S_gate_remove, &args);
-    if (status == TP_NONE)
-        return tpi_error(TP_CONFLICT, "another session removed the gate meanwhile; ask again");
+    if (status == TP_NONE) return not_changed(conn, name, true);
     struct tpi_act act = {.action = TPI_AUDIT_GATE_REMOVED, .who = who, .subject = name, .changed = 1};
     return status == TP_OK ? tpi_audit_add(conn, &act) : status;
 }

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/audit.h"
 #include "ops/cancel.h"
-#include "ops/history.h"
 #include "ops/request.h"
 #include "store/record.h"
 
@@ -27,20 +27,15 @@ static const struct {
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-static void list_ids(struct tpi_chunk *chunk) {
-    for (size_t i = 0; i < chunk->count; i++)
-        chunk->ids[i] = chunk->rows[i].id;
-}
-
 static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement statement, struct tpi_args *args,
-                            size_t limit, struct tpi_chunk *chunk) {
+                            size_t limit, struct tpi_operate_chunk *chunk) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(UUID, struct tpi_operated_row, id),
-        TPI_COLUMN(TEXT, struct tpi_operated_row, handler),
-        TPI_COLUMN(UUID, struct tpi_operated_row, owner),
-        TPI_COLUMN(TEXT, struct tpi_operated_row, reason),
-        TPI_COLUMN(TEXT, struct tpi_operated_row, gate),
-        TPI_COLUMN(NUMBER, struct tpi_operated_row, due_at),
+        TPI_COLUMN(UUID, struct tpi_operate_row, id),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, handler),
+        TPI_COLUMN(UUID, struct tpi_operate_row, owner),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, reason),
+        TPI_COLUMN(TEXT, struct tpi_operate_row, gate),
+        TPI_COLUMN(NUMBER, struct tpi_operate_row, due_at),
         TPI_COLUMN_END,
     };
     struct tpi_stmt *stmt = NULL;
@@ -48,27 +43,28 @@ static tp_status read_chunk(struct tpi_operation *op, enum tpi_statement stateme
     if (status != TP_OK) return status;
     status =
         tpi_record_all(stmt, columns, &chunk->texts, chunk->rows, sizeof *chunk->rows, limit, &chunk->count);
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
     return status;
 }
 
 /* Takes out what fits the pattern of the reason and is not meant. */
-static void drop_unlike(const struct tpi_operation *op, struct tpi_chunk *chunk) {
+static void drop_unlike(const struct tpi_operation *op, struct tpi_operate_chunk *chunk) {
     size_t kept = 0;
     for (size_t i = 0; i < chunk->count; i++)
         if (tpi_select_has(&op->select, chunk->rows[i].reason)) chunk->rows[kept++] = chunk->rows[i];
     chunk->count = kept;
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
 }
 
-static void select_args(const struct tpi_operation *op, const struct tpi_step *step, struct tpi_args *args) {
+static void select_args(const struct tpi_operation *op, const struct tpi_operate_step *step,
+                        struct tpi_args *args) {
     tpi_operate_args(op, args);
     tpi_args_text(args, TPI_P_state, tpi_state_name(step->state));
 }
 
 /* Takes those out of the chunk that an open task's dedup_key stands in the way of. */
-static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_step *step,
-                              struct tpi_chunk *chunk) {
+static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              struct tpi_operate_chunk *chunk) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
@@ -85,8 +81,15 @@ static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_step *s
                 i++;
         }
     tpi_stmt_close(stmt);
-    list_ids(chunk);
+    tpi_chunk_list_ids(chunk);
     return status == TP_NONE ? TP_OK : status;
+}
+
+/* Takes those out that something stands in the way of. */
+static tp_status drop_hindered(struct tpi_operation *op, const struct tpi_operate_step *step,
+                               struct tpi_operate_chunk *chunk) {
+    tp_status status = drop_blocked(op, step, chunk);
+    return status == TP_OK ? tpi_chunk_drop_gateless(op, step, chunk) : status;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
@@ -101,8 +104,8 @@ static tp_status change_all(struct tpi_operation *op, enum tpi_statement stateme
                      tpi_statement_name(statement), (long long)rows, args->list_count);
 }
 
-static tp_status write_change(struct tpi_operation *op, const struct tpi_step *step,
-                              const struct tpi_chunk *chunk) {
+static tp_status write_change(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              const struct tpi_operate_chunk *chunk) {
     struct tpi_args args = {0};
     const struct tpi_change *change = &step->change;
     tpi_args_list(&args, chunk->ids, chunk->count);
@@ -119,11 +122,65 @@ static tp_status write_change(struct tpi_operation *op, const struct tpi_step *s
     return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
 }
 
+enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
+struct events {
+    struct tpi_args args[EVENT_ROWS];
+    char ids[EVENT_ROWS][TPI_UUID_SIZE];
+};
+
+/* In sets of a few sizes, so that few statements are prepared. */
+static tp_status write_history(struct tpi_operation *op, const struct tpi_operate_step *step,
+                               const struct tpi_operate_chunk *chunk) {
+    struct events *events = malloc(sizeof *events);
+    if (!events) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status = TP_OK;
+    for (size_t at = 0, set; at < chunk->count && status == TP_OK; at += set) {
+        int64_t rows = 0;
+        size_t left = chunk->count - at;
+        set = left >= EVENT_ROWS ? EVENT_ROWS : left >= EVENT_FEW ? EVENT_FEW : 1;
+        for (size_t i = 0; i < set; i++) {
+            struct tpi_args *args = &events->args[i];
+            const struct tpi_operate_row *row = &chunk->rows[at + i];
+            *args = (struct tpi_args){0};
+            tpi_uuid_ordered(events->ids[i]);
+            tpi_args_text(args, TPI_P_history_id, events->ids[i]);
+            tpi_args_text(args, TPI_P_id, row->id);
+            tpi_args_text(args, TPI_P_handler, row->handler);
+            tpi_args_text(args, TPI_P_event, step->word);
+            tpi_args_text(args, TPI_P_token, step->event == TPI_EVENT_FREE ? row->owner : NULL);
+            tpi_args_text(args, TPI_P_who, op->who);
+            tpi_args_text(args, TPI_P_reason, op->why);
+            tpi_args_number(args, TPI_P_at, chunk->at);
+        }
+        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, events->args, set, &rows);
+        if (status == TP_OK && rows != (int64_t)set)
+            status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
+    }
+    free(events);
+    return status;
+}
+
+static tp_status write_audit(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             const struct tpi_operate_chunk *chunk) {
+    struct tpi_act act = {.action = step->word,
+                          .who = op->who,
+                          .why = op->selection->why,
+                          .subject = chunk->count == 1 ? chunk->ids[0] : NULL,
+                          .detail = op->detail,
+                          .changed = (int64_t)chunk->count,
+                          .ids = chunk->ids,
+                          .id_count = chunk->count,
+                          .at = chunk->at};
+    memcpy(act.id, op->act, sizeof act.id);
+    return tpi_audit_add(op->conn, &act);
+}
+
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 /* Locks what of the ids is still selected and not held by others, and changes it. */
-static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_step *step,
-                                 const char *const *ids, size_t count, struct tpi_chunk *held) {
+static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_operate_step *step,
+                                 enum tpi_operate_part part, const char *const *ids, size_t count,
+                                 struct tpi_operate_chunk *held) {
     struct tpi_args args = {0};
     struct tpi_store *store = &op->conn->store;
     bool skip = store->caps & TPI_CAP_SKIP;
@@ -136,79 +193,40 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_step
     enum tpi_statement read = skip ? of_pool[step->pool].lock : of_pool[step->pool].read;
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     drop_unlike(op, held);
-    if (status == TP_OK) status = drop_blocked(op, step, held);
+    tpi_chunk_drop_other_part(part, held);
+    if (status == TP_OK) status = drop_hindered(op, step, held);
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
     if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
     bool forgets = step->event == TPI_EVENT_RETRY || step->event == TPI_EVENT_CANCEL;
     if (status == TP_OK && forgets) status = tpi_cancel_forget(op->conn, held->ids, held->count);
-    if (status == TP_OK) status = tpi_chunk_write_history(op, step, held);
-    return status == TP_OK && !op->by_worker ? tpi_chunk_write_audit(op, step, held) : status;
-}
-
-static bool holds(const struct tpi_chunk *chunk, const char *id) {
-    for (size_t i = 0; i < chunk->count; i++)
-        if (strcmp(chunk->rows[i].id, id) == 0) return true;
-    return false;
-}
-
-/* Of a cancel: asks whoever has the others in hand to end. Those that have ended are left alone. */
-static tp_status ask_others(struct tpi_operation *op, const struct tpi_operated_row *rows, size_t count,
-                            const struct tpi_chunk *held, size_t *asked) {
-    static const struct tpi_step step = {.word = TPI_HISTORY_CANCEL, .event = TPI_EVENT_CANCEL};
-    struct tpi_chunk news = {.count = 0, .at = held->at};
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < count && status >= TP_OK; i++) {
-        bool first = false;
-        if (holds(held, rows[i].id)) continue;
-        status = tpi_cancel_ask(op->conn, rows[i].id, op->who, op->selection->why, held->at, &first);
-        *asked += status == TP_OK;
-        if (status == TP_OK && first) news.rows[news.count++] = rows[i];
-    }
-    list_ids(&news);
-    if (status >= TP_OK && news.count) status = tpi_chunk_write_history(op, &step, &news);
-    if (status >= TP_OK && news.count) status = tpi_chunk_write_audit(op, &step, &news);
-    return status < TP_OK ? status : TP_OK;
-}
-
-static tp_status change_or_ask(struct tpi_operation *op, const struct tpi_step *step,
-                               const struct tpi_operated_row *rows, size_t count, struct tpi_chunk *held,
-                               size_t *asked) {
-    const char *ids[TPI_CHUNK];
-    tp_status status = TP_OK;
-    for (size_t i = 0; i < count; i++)
-        ids[i] = rows[i].id;
-    if (step->change.written) status = lock_and_change(op, step, ids, count, held);
-    if (status != TP_OK || step->event != TPI_EVENT_CANCEL || op->by_worker) return status;
-    return ask_others(op, rows, count, held, asked);
+    if (status == TP_OK) status = write_history(op, step, held);
+    return status == TP_OK && !op->by_worker ? write_audit(op, step, held) : status;
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
-static tp_status change_some(struct tpi_operation *op, const struct tpi_step *step,
-                             const struct tpi_operated_row *rows, size_t count, bool *in_the_way) {
+static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             enum tpi_operate_part part, const char *const *ids, size_t count,
+                             bool *in_the_way) {
     struct tpi_scope scope;
-    struct tpi_chunk held = {.count = 0};
-    size_t asked = 0;
+    struct tpi_operate_chunk held = {.count = 0};
     *in_the_way = false;
     tp_status status = tpi_ask_now(op->conn, &held.at);
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(op->conn, &scope, change_or_ask(op, step, rows, count, &held, &asked));
-    if (status == TP_OK) {
-        op->result.done += held.count;
-        op->result.asked += asked;
-        op->result.passed += count - held.count - asked;
-    }
+    status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, part, ids, count, &held));
+    if (status == TP_OK) op->result.done += held.count;
     tpi_texts_free(&held.texts);
     *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
     return status;
 }
 
 /* As rows of a request, in its transaction. */
-static tp_status note_chunk(struct tpi_operation *op, const struct tpi_step *step, struct tpi_chunk *chunk) {
+static tp_status note_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
+                            struct tpi_operate_chunk *chunk) {
     struct tpi_args args = {0};
     size_t count = chunk->count, before = op->result.done;
-    tp_status status = drop_blocked(op, step, chunk);
+    tp_status status = drop_hindered(op, step, chunk);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
     tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
     tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
@@ -221,35 +239,84 @@ static tp_status note_chunk(struct tpi_operation *op, const struct tpi_step *ste
 
 /* What is in one transaction's way may be in the way of a few tasks only: then each has its own. Not in an
  * approval, which is one for all of them. */
-static tp_status change_chunk(struct tpi_operation *op, const struct tpi_step *step,
-                              struct tpi_chunk *chunk) {
-    size_t count = chunk->count;
+static tp_status change_part(struct tpi_operation *op, const struct tpi_operate_step *step,
+                             enum tpi_operate_part part, const char *const *ids, size_t count) {
     bool in_the_way = false;
-    if (!count) return TP_OK;
-    if (op->request_id) return note_chunk(op, step, chunk);
-    if (op->selection->dry_run) {
-        tp_status status = drop_blocked(op, step, chunk);
-        *(step->change.written ? &op->result.done : &op->result.asked) += chunk->count;
-        op->result.passed += count - chunk->count;
-        return status;
-    }
-    tp_status status = change_some(op, step, chunk->rows, count, &in_the_way);
+    tp_status status = count ? change_some(op, step, part, ids, count, &in_the_way) : TP_OK;
     if (!in_the_way || !tpi_conn_is_alone(op->conn)) return status;
     status = TP_OK;
     for (size_t i = 0; i < count && status == TP_OK; i++) {
-        status = change_some(op, step, &chunk->rows[i], 1, &in_the_way);
-        /* Of a cancel nothing is left open. */
-        if (!in_the_way || step->event == TPI_EVENT_CANCEL) continue;
-        op->result.passed++;
-        status = TP_OK;
+        status = change_some(op, step, part, &ids[i], 1, &in_the_way);
+        if (in_the_way) status = TP_OK;
     }
+    return status;
+}
+
+/* Those of the chunk that are open, and not asked for before, become news. */
+static tp_status ask_each(struct tpi_operation *op, const struct tpi_operate_chunk *chunk,
+                          struct tpi_operate_chunk *news, size_t *asked) {
+    static const struct tpi_operate_step step = {.word = TPI_HISTORY_CANCEL, .event = TPI_EVENT_CANCEL};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < chunk->count && status >= TP_OK; i++) {
+        bool first = false;
+        status = tpi_cancel_ask(op->conn, chunk->ids[i], op->who, op->selection->why, news->at, &first);
+        *asked += status == TP_OK;
+        if (status == TP_OK && first) news->rows[news->count++] = chunk->rows[i];
+    }
+    tpi_chunk_list_ids(news);
+    if (status >= TP_OK && news->count) status = write_history(op, &step, news);
+    if (status >= TP_OK && news->count) status = write_audit(op, &step, news);
+    return status < TP_OK ? status : TP_OK;
+}
+
+/* Of a cancel: whoever has tasks of the chunk in hand is asked to end them, in one transaction. Those that
+ * have ended are left alone. Somebody else may ask at the same time. */
+static tp_status ask_holders(struct tpi_operation *op, const struct tpi_operate_chunk *chunk) {
+    tp_status status = TP_CONFLICT;
+    for (int i = 0; i < 2 && status == TP_CONFLICT; i++) {
+        struct tpi_scope scope;
+        struct tpi_operate_chunk news = {.count = 0};
+        size_t asked = 0;
+        status = tpi_ask_now(op->conn, &news.at);
+        if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
+        if (status != TP_OK) return status;
+        status = tpi_scope_end(op->conn, &scope, ask_each(op, chunk, &news, &asked));
+        if (status == TP_OK) op->result.asked += asked;
+        if (!tpi_conn_is_alone(op->conn)) break;
+    }
+    return status;
+}
+
+static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
+                              struct tpi_operate_chunk *chunk) {
+    const char *waiting[TPI_CHUNK];
+    size_t count = chunk->count, before = op->result.done, asked = op->result.asked, some = 0;
+    bool writes = step->change.written, asks = step->event == TPI_EVENT_CANCEL && !op->by_worker;
+    bool parts = step->pool == TPI_POOL_PENDING && step->change.pool != TPI_POOL_PENDING &&
+                 tpi_conn_is_alone(op->conn);
+    tp_status status = TP_OK;
+    if (!count) return TP_OK;
+    if (op->request_id) return note_chunk(op, step, chunk);
+    if (op->selection->dry_run) {
+        status = drop_hindered(op, step, chunk);
+        *(writes ? &op->result.done : &op->result.asked) += chunk->count;
+        op->result.passed += count - chunk->count;
+        return status;
+    }
+    for (size_t i = 0; i < count && parts; i++)
+        if (tpi_operate_waits(&chunk->rows[i])) waiting[some++] = chunk->ids[i];
+    status = change_part(op, step, TPI_PART_WAITING, waiting, some);
+    if (status == TP_OK && op->result.done - before < count && writes)
+        status = change_part(op, step, parts ? TPI_PART_OTHERS : TPI_PART_ALL, chunk->ids, count);
+    if (status == TP_OK && op->result.done - before < count && asks) status = ask_holders(op, chunk);
+    op->result.passed += count - (op->result.done - before) - (op->result.asked - asked);
     return status;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 /* Chunk by chunk: of the ids that were given, or in the order of ids behind the last one. */
-static tp_status run_step(struct tpi_operation *op, const struct tpi_step *step) {
+static tp_status run_step(struct tpi_operation *op, const struct tpi_operate_step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
     /* A business row without tasks is no wish for those of all others. */
@@ -257,7 +324,7 @@ static tp_status run_step(struct tpi_operation *op, const struct tpi_step *step)
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
-        struct tpi_chunk chunk = {.count = 0};
+        struct tpi_operate_chunk chunk = {.count = 0};
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
@@ -286,7 +353,7 @@ static bool selected(const char *asked, const char *name) {
 }
 
 static tp_status move(struct tpi_operation *op, tp_action action) {
-    static const struct tpi_step actions[] = {
+    static const struct tpi_operate_step actions[] = {
         [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
         [TP_ACTION_SKIP] = {.word = TPI_HISTORY_SKIPPED, .event = TPI_EVENT_DROP},
         [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE},
@@ -296,7 +363,7 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     bool any = false;
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
-            struct tpi_step step = actions[action];
+            struct tpi_operate_step step = actions[action];
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);

@@ -57,9 +57,15 @@ static const struct check {
     {TPI_S_check_handlers, WRONG, 0, "handlers", "every open task has a handler",
      "tasks have an empty handler, such as %s",
      "no worker takes them: write the handler's name into the column handler, or taskpool skip --id %s"},
-    {TPI_S_check_gates, WRONG, 0, "gates", "every task that waits at a gate has its place there",
-     "tasks wait at a gate that does not know them, such as %s: nothing lets them through",
-     "somebody deleted rows of the table of places by hand: taskpool skip --id %s, and put them in anew"},
+    {TPI_S_check_gates, WRONG, 0, "gates", "every task behind a gate has its place there",
+     "tasks are behind a gate that does not know them, such as %s: nothing lets those through that wait",
+     "somebody deleted rows of the table of places by hand: taskpool skip --id %s, and put it in anew, if it "
+     "waits; one that does not wait ends as it should"},
+    {TPI_S_check_gate_counts, WRONG, 0, "places", "every gate counts those that it has let through",
+     "gates count other tasks than have places, such as %s: what waits there may wait for ever",
+     "somebody deleted rows of the table of places by hand: the maintenance of a worker counts anew, within "
+     "two "
+     "minutes"},
     {TPI_S_check_schedules, WORTH_KNOWING, 0, "schedules", "every schedule has a next time",
      "schedules are not paused and will never fire, such as %s: their rules have no time left", ""},
     {TPI_S_check_overdue, WORTH_KNOWING, HOUR, "late schedules", "none is late",

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/gate.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
@@ -20,15 +21,16 @@ enum { NOTED = TP_REQUEST_ROWS_MAX + 1 };
 static const struct tpi_purged {
     const char *pool, *noun;
     bool tasks; /* has ids and states */
+    bool gated; /* may have places at gates */
     enum tpi_statement pick, count, count_given, purge, note;
 } pools[] = {
-    {"finished", "finished tasks", true, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
+    {"finished", "finished tasks", true, false, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
      TPI_S_purge_select_finished, TPI_S_purge_finished, TPI_S_request_rows_finished},
-    {"failed", "failed tasks", true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
+    {"failed", "failed tasks", true, true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
      TPI_S_purge_select_failed, TPI_S_purge_failed, TPI_S_request_rows_failed},
-    {"once", "keys of the ledger", false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
+    {"once", "keys of the ledger", false, false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
      TPI_S_purge_count_once, TPI_S_purge_once, TPI_S_request_rows_once},
-    {"history", "events of the history", false, TPI_S_purge_pick_history, TPI_S_purge_count_history,
+    {"history", "events of the history", false, false, TPI_S_purge_pick_history, TPI_S_purge_count_history,
      TPI_S_purge_count_history, TPI_S_purge_history, TPI_S_request_rows_history},
 };
 
@@ -66,7 +68,9 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
     tpi_operate_args(op, &args);
     tpi_args_list(&args, keys, count);
     tp_status status = tpi_store_change(&op->conn->store, from->purge, &args, rows);
-    return status == TP_OK && *rows && from->tasks ? tpi_steps_purge(op->conn, keys, count) : status;
+    if (status != TP_OK || !*rows || !from->tasks) return status;
+    status = tpi_steps_purge(op->conn, keys, count);
+    return status == TP_OK && from->gated ? tpi_gates_deleted(op->conn, keys, count) : status;
 }
 
 /* Nothing of a whole chunk was deleted: another purge was quicker, and there are others now. Or they cannot

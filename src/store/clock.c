@@ -13,6 +13,9 @@ enum {
     TIME_SIZE = 64,
     ASK_AGAIN_MS = 30000,
     APART_MS = 14 * 60000, /* less than the smallest step between time zones */
+    WHOLE_SECOND_MS = 999,
+    SLOW_MS = 200, /* an answer that took longer says too little: it is asked for again */
+    TRIES = 5,
 };
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar (the months counted from March). */
@@ -53,21 +56,21 @@ static bool parse(const char *text, int64_t *ms) {
     return true;
 }
 
-static tp_status ask(struct tpi_store *store) {
+static tp_status ask_once(struct tpi_store *store, struct tpi_db_clock *clock) {
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TIME_SIZE}, TPI_COLUMN_END};
     char text[TIME_SIZE] = "";
-    int64_t database_ms = 0, coarse_ms = 0;
+    int64_t database_ms = 0, began = tpi_clock_boot_ms();
     tp_status status = tpi_execute(store, TPI_S_clock, &args, 1, false, NULL, &stmt);
     if (status != TP_OK) return status;
     status = tpi_record_next(stmt, only, NULL, text);
     tpi_stmt_close(stmt);
+    int64_t ended = tpi_clock_boot_ms();
     if (status == TP_NONE)
         status = tpi_error(TP_SCHEMA, "the pool's meta table is empty; run 'taskpool schema install'");
     if (status == TP_OK && !parse(text, &database_ms))
         status = tpi_error(TP_UNSUPPORTED, "the database's clock reads '%s', which is not a time", text);
-    if (status == TP_OK && !strchr(text, '.')) coarse_ms = 999;
     if (status != TP_OK) return status;
     if (llabs(database_ms - tpi_clock_wall_ms()) > APART_MS)
         return tpi_error(
@@ -75,8 +78,21 @@ static tp_status ask(struct tpi_store *store) {
             "the session's time zone is not UTC, or its clock is %d minutes from this machine's; "
             "set the session's time zone to UTC",
             APART_MS / 60000);
-    store->clock = (struct tpi_db_clock){database_ms, tpi_clock_boot_ms(), coarse_ms, true};
+    int64_t coarse_ms = strchr(text, '.') ? 0 : WHOLE_SECOND_MS;
+    *clock = (struct tpi_db_clock){database_ms, ended, coarse_ms + ended - began, true};
     return TP_OK;
+}
+
+/* On a busy machine an answer may be old when it is read: the best of some counts. */
+static tp_status ask(struct tpi_store *store) {
+    struct tpi_db_clock best, clock;
+    tp_status status = ask_once(store, &best);
+    for (int i = 1; i < TRIES && status == TP_OK && best.behind_ms > WHOLE_SECOND_MS + SLOW_MS; i++) {
+        status = ask_once(store, &clock);
+        if (status == TP_OK && clock.behind_ms < best.behind_ms) best = clock;
+    }
+    if (status == TP_OK) store->clock = best;
+    return status;
 }
 
 tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
@@ -110,7 +126,7 @@ tp_status tpi_clock_fill(struct tpi_store *store, enum tpi_statement statement, 
         tpi_args_number(&args[i], TPI_P_now, now);
         tpi_args_number(&args[i], TPI_P_now_plus_delay, due);
         /* A lease must not lapse early by another session's clock. */
-        int64_t lapse = now + store->clock.coarse_ms + tpi_args_value(&args[i], TPI_P_lease_ms);
+        int64_t lapse = now + store->clock.behind_ms + tpi_args_value(&args[i], TPI_P_lease_ms);
         tpi_args_number(&args[i], TPI_P_now_plus_lease, lapse);
     }
     return TP_OK;

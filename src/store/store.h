@@ -26,7 +26,8 @@ struct tpi_prepared {
 /* The database's clock, carried on by this machine's; for dialects without an epoch. */
 struct tpi_db_clock {
     int64_t database_ms, boot_ms;
-    int64_t coarse_ms; /* how much later it may be: most databases' CURRENT_TIMESTAMP has whole seconds */
+    int64_t behind_ms; /* how much later it may be: the answer took its time, and most databases'
+                          CURRENT_TIMESTAMP has whole seconds */
     bool known;
 };
 

@@ -67,6 +67,7 @@ tp_verdict tpi_run_call(struct tp_run *run) {
         verdict = handler->fn(run, handler->arg);
         took = tpi_clock_mono_ms() - began;
     }
+    if (run->session->conn) tpi_conn_guard(run->session->conn, false);
     if (took >= 0) tpi_tally_run(tally, handler->name, took);
     if ((unsigned)verdict <= TP_RUN_LATER) return verdict;
     snprintf(run->reason, sizeof run->reason, "the handler returned %d, which is no tp_verdict",
@@ -163,6 +164,7 @@ tp_status tp_run_conn(tp_run *run, tp_conn **conn) {
         if (status != TP_OK) return status;
         run->in_transaction = true;
     }
+    tpi_conn_guard(run->session->conn, true);
     *conn = run->session->conn;
     return TP_OK;
 }

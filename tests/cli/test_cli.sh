@@ -300,6 +300,14 @@ expect "the same file again" 0 '^enqueued 0, already there 1$'
 feed people.csv enqueue --file - --quiet
 expect "csv from a pipe, quiet" 0
 expect_that "quiet says nothing" is "$(cat out err | wc -c)" 0
+printf 'handler,order_key,gate\ngated,7,\ngated,,=7\n' >gated.csv
+run enqueue --file gated.csv
+expect "a file may name an order key, as its gate too" 0
+run list --handler gated --csv
+expect_that "both are behind it" is "$(grep -c ',=7,' <out)" 2
+run list --handler gated
+expect "one of them waits" 0 'gate =7'
+
 printf 'handler,biz_key\n' >header.csv
 run enqueue --file header.csv
 expect "csv with a header only" 0 '^enqueued 0, '

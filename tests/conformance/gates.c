@@ -2,69 +2,17 @@
  * call gets no answer. Never more than the width, and never too few. */
 #include <sqlext.h>
 
+#include "conformance/gates_given.h"
 #include "ops/for_workers.h"
-#include "ops/gate.h"
-#include "suite.h"
 
 THEME(gates, ONCE);
 
-enum { FEW = 4, CALLS_MAX = 60 };
+enum { CALLS_MAX = 60 };
 
 static const int64_t soon[] = {1, 1, 1, 1, 1, 1, 1, 1};
 static const tp_retry at_once = {.size = sizeof(tp_retry), .delays_ms = soon, .count = LENGTH(soon)};
 
 /* ---- Given --------------------------------------------------------------------------------------------- */
-
-static tp_new_task behind(const char *gate) {
-    tp_new_task task = TP_NEW_TASK_INIT;
-    task.handler = pool.handler;
-    task.gate = gate;
-    return task;
-}
-
-/* count tasks behind the gate, or in the order of the key. */
-static void put_behind(const char *gate, const char *key, size_t count, char (*ids)[ID]) {
-    for (size_t i = 0; i < count; i++) {
-        tp_new_task task = behind(gate);
-        task.order_key = key;
-        must(tp_enqueue(pool.a, &task));
-        memcpy(ids[i], task.id, ID);
-    }
-}
-
-static int64_t through(const char *gate) {
-    return count_of("tp_gate_task WHERE gate = '%s' AND passed = 1", gate);
-}
-
-static int64_t due_of(const char *gate) {
-    return count_of("tp_pending WHERE gate = '%s' AND due_at <> %" PRId64, gate, TPI_GATE_WAITS);
-}
-
-/* So many are let through, by the gate's own tasks and by theirs. */
-static void expect_through(const char *gate, int64_t count) {
-    expect_number(through(gate), count);
-    expect_number(count_of("tp_gate WHERE name = '%s' AND let_through <> %" PRId64, gate, count), 0);
-    expect_number(due_of(gate), count);
-}
-
-/* Where the clock is carried on, what is due now may be so a second later only. */
-static void make_due(void) {
-    if (!pool_on_generic()) return;
-    sql_run(pool.eye,
-            "UPDATE tp_pending SET due_at = %" PRId64
-            " WHERE gate IS NOT NULL AND state <> 'handling' AND due_at < %" PRId64,
-            LONG_AGO, 2 * LONG_AGO);
-}
-
-static const tp_task *take_this(tp_conn *conn, const char *id) {
-    make_due();
-    return claim_this(conn, id);
-}
-
-static void expect_waits(const char *id) {
-    expect_row(id, "pending", "pending", 0);
-    expect_number(row_of(id).due_at, TPI_GATE_WAITS);
-}
 
 /* Each task of the key in this order, one at a time, and nothing besides. */
 static void expect_order(char (*ids)[ID], size_t count) {
@@ -150,16 +98,6 @@ TEST(test_gates__a_task_that_is_due_later_lets_none_of_its_key_overtake) {
 
 /* ---- Failures ------------------------------------------------------------------------------------------ */
 
-static void fail_for_good(const char *id) {
-    expect(TP_EXHAUSTED, tp_fail(pool.a, take_this(pool.a, id), "no account", &never));
-    expect_row(id, "failed", "failed", 1);
-}
-
-static void operate(tp_action action, const char *poolname) {
-    tp_selection selection = selection_with(.pool = poolname);
-    must(tp_operate(pool.a, action, &selection, NULL));
-}
-
 TEST(test_gates__a_failed_task_blocks_its_key_until_it_was_retried) {
     char ids[2][ID];
     put_behind(NULL, "k", 2, ids);
@@ -182,14 +120,13 @@ TEST(test_gates__or_skipped) {
     assert_string_equal(task_shown(pool.b, ids[0])->gate, "=k");
 }
 
-TEST(test_gates__or_purged_which_maintenance_notices) {
+TEST(test_gates__or_purged) {
     char ids[2][ID];
     put_behind(NULL, "k", 2, ids);
     fail_for_good(ids[0]);
     must(tpi_gates_mend(pool.a));
     expect_waits(ids[1]);
     operate(TP_ACTION_PURGE, "failed");
-    must(tpi_gates_mend(pool.a));
     take_this(pool.a, ids[1]);
 }
 
@@ -652,21 +589,4 @@ TEST(test_gates__a_gate_with_room_is_mended) {
     sql_run(pool.eye, "UPDATE tp_gate SET width = 2 WHERE name = 'bank'");
     must(tpi_gates_mend(pool.a));
     expect_through("bank", 2);
-}
-
-static void see_finding(const tp_finding *finding, void *arg) {
-    if (!finding->ok && strcmp(finding->name, "gates") == 0) *(int64_t *)arg = finding->count;
-}
-
-TEST(test_gates__a_task_whose_place_was_deleted_by_hand_is_found) {
-    char ids[3][ID];
-    int64_t found = 0;
-    int bad = 0;
-    put_behind(NULL, "k", 3, ids);
-    must(tp_check(pool.a, see_finding, &found, &bad));
-    expect_number(bad, 0);
-    sql_run(pool.eye, "DELETE FROM tp_gate_task WHERE task_id = '%s'", ids[2]);
-    must(tp_check(pool.a, see_finding, &found, &bad));
-    expect_number(bad, 1);
-    expect_number(found, 1);
 }

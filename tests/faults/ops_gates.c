@@ -216,7 +216,7 @@ static const struct operation operations[] = {
     {"give_up behind a gate", 0, first_claimed, give_up, TP_EXHAUSTED, it_blocks},
     {"give_up behind a gate that passes", 0, first_claimed_passing, give_up, TP_EXHAUSTED, it_passes},
     {"retry behind a gate", 0, first_given_up, retry_failed, TP_OK, it_is_the_last},
-    {"skip behind a gate", 0, three_behind, skip_pending, TP_OK, nothing_is_behind},
+    {"skip behind a gate", TRAIT_PIECEMEAL, three_behind, skip_pending, TP_OK, nothing_is_behind},
     {"gate_set", 0, NULL, make_gate, TP_OK, gate_is_there},
     {"gate_set, wider", 0, three_behind, widen, TP_OK, two_are_through},
     {"gate_remove", 0, a_gate, remove_again, TP_OK, gate_is_gone},

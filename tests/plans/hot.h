@@ -166,9 +166,10 @@
     X(gate_has, KEY, "")                                                                                     \
     X(gate_of, KEY, "")                                                                                      \
     X(gate_of_each, KEY, "")                                                                                 \
+    X(gate_left, KEY, "")                                                                                    \
     X(gate_gone, FEW, "what one gate has let through")                                                       \
     X(gate_lacking, ALL,                                                                                     \
-      "maintenance: of what gates have let through, and of named gates; neither grows with what waits")      \
+      "maintenance: the gates and what they have let through; neither grows with what waits")                \
     X(gate_list, ALL, "named gates are few")                                                                 \
     X(gate_find, KEY, "")                                                                                    \
     X(schedule_add, KEY, "")                                                                                 \
@@ -283,6 +284,7 @@
     X(check_ids, ALL, "taskpool check looks at every row")                                                   \
     X(check_handlers, ALL, "taskpool check looks at every row")                                              \
     X(check_gates, ALL, "taskpool check looks at every row")                                                 \
+    X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
     X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \

@@ -51,6 +51,10 @@ static int fill(void **state) {
     for (size_t i = 0; i < HELD; i++)
         sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
                 ids[i]);
+    for (int i = 0; i < 2; i++)
+        sql_run(pool.eye,
+                "INSERT INTO tp_gate_task (task_id, gate, place, passed) SELECT id, 'g', 1, 0 FROM tp_%s",
+                i ? "pending" : "finished");
     counts_settle(true);
     explain_open();
     return 0;

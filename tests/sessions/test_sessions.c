@@ -1,10 +1,12 @@
 /* What may befall a session that lives on: the server forgets what was prepared, a cursor is not closed, the
  * driver lies about it; and which sessions an application may lend for what. */
+#include <poll.h>
 #include <sqlext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ops/conn.h"
 #include "ops/for_workers.h"
 #include "support/check.h"
@@ -123,6 +125,24 @@ TEST_SESSION(test_session__that_follows_is_asked_for_its_own_clock) {
     pool.a->store.clock.database_ms += 3600000; /* of the server before */
     forget(pool.a, false);
     sure(put_and_tell_due() - before < 3600000, "the new server's rows have the old one's time");
+}
+
+static void rest(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    (void)poll(NULL, 0, 1500);
+}
+
+/* Carried on from an old answer it would be behind, and leases would lapse early. */
+TEST_SESSION(test_session__whose_clock_was_told_late_asks_for_it_again) {
+    if (!(pool.a->store.caps & TPI_CAP_CLIENT_CLOCK)) not_tried("a clock that is carried on");
+    struct tpi_store *store = &pool.a->store;
+    int64_t now = 0, began = tpi_clock_wall_ms();
+    size_t told = faults_at(.statement = "clock", .function = "SQLFetch", .times = 1, .meet = rest);
+    store->clock.known = false;
+    must(tpi_store_now(store, &now));
+    expect_number(faults_seen(told), 2);
+    sure(now + store->clock.behind_ms >= began + 1500, "the clock may be more behind than it says");
 }
 
 TEST_SESSION(test_session__a_transaction_that_did_nothing_yet_begins_anew) {

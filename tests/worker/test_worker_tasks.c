@@ -76,6 +76,31 @@ TEST(test_skip__finishes_with_its_reason_and_its_effect) {
     assert_string_equal(rig.watch.texts[TP_EVENT_SKIPPED], "left the company");
 }
 
+/* How many of the three were refused. */
+static int end_the_transaction(tp_run *run) {
+    tp_conn *conn = NULL;
+    if (tp_run_conn(run, &conn) != TP_OK) return 0;
+    return (tp_commit(conn) == TP_MISUSE) + (tp_rollback(conn) == TP_MISUSE) +
+           (tp_conn_reopen(conn) == TP_MISUSE);
+}
+
+/* The first time it fails, when it has paid and tried to commit that. */
+HANDLER(pay_and_commit) {
+    tp_verdict verdict = rig_effect(run, TP_RUN_DONE);
+    if (end_the_transaction(run) != 3) tp_run_reason(run, "it could end the transaction");
+    return atomic_fetch_add(&rig.runs, 1) ? verdict : TP_RUN_FAILED;
+}
+
+TEST(test_transaction__is_not_the_handlers_to_end) {
+    rig_run(1, pay_and_commit);
+    rig_expect(0, 1, 0, .failures = 1, .effects = 1);
+    expect_number(rig_count_where("history", "reason = 'it could end the transaction'"), 0);
+    if (!pool_plan_possible("hold")) return;
+    atomic_store(&rig.runs, 0);
+    rig_run_with(1, pay_and_commit, .plan = "hold", .threads = 1);
+    rig_expect(0, 2, 0, .failures = 2, .effects = 2);
+}
+
 HANDLER(later_then_done) {
     tp_run_delay(run, 5);
     return rig_effect(run, atomic_fetch_add(&rig.runs, 1) ? TP_RUN_DONE : TP_RUN_LATER);

@@ -124,6 +124,8 @@ export const TABLE = {
   worker: ["Worker", "Worker", "工作进程"],
   due_settled: ["Due / settled", "Fällig / erledigt", "到期/结束"],
   created_at: ["Created", "Angelegt", "创建"],
+  gate: ["Gate", "Schranke", "闸口"],
+  waits_at_gate: ["Waits at gate", "Wartet an der Schranke", "在闸口等待"],
   due_at: ["Due", "Fällig", "到期"],
   lease_until: ["Lease until", "Gehalten bis", "租约至"],
   settled_at: ["Settled", "Abgeschlossen", "结束"],

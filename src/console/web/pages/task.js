@@ -62,6 +62,11 @@ function edit(task, pool, about) {
   return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, dry: { retry: true }, fields, read };
 }
 
+/** Until its gate lets it through a task is due at the end of the year 9999. @param {any} task */
+function waits(task) {
+  return task.gate && task.pool === "pending" && task.due_at === 253402300799999;
+}
+
 /** @param {any} task */
 function took(task) {
   const claimed = (task.life ?? []).filter((/** @type {any} */ event) => event.what === "claimed").at(-1)?.at;
@@ -75,8 +80,8 @@ export function view(task, place) {
   const life = task.life ?? task.history ?? [];
   return h("div", { "data-key": task.id }, actions(task, place.pool),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
-      [t("dedup_key"), foreign(task.dedup_key)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
-      [t(task.state === "handling" ? "lease_until" : "due_at"), time(task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
+      [t("dedup_key"), foreign(task.dedup_key)], [t(waits(task) ? "waits_at_gate" : "gate"), foreign(task.gate)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
+      [t(task.state === "handling" ? "lease_until" : "due_at"), time(waits(task) ? null : task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
       [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)]]),
     h("h2", {}, t("life")),
     table(t("life"), [

@@ -1,0 +1,32 @@
+/* The row of one gate, for the files that are about gates: locking it, and letting through what there is room
+ * for. See gate.h. */
+#ifndef TPI_OPS_GATE_ROW_H
+#define TPI_OPS_GATE_ROW_H
+
+#include "ops/gate.h"
+
+/* A row of tp_gate. */
+struct tpi_gate_row {
+    int64_t width, next_place, through;
+    char on_failure[16];
+};
+
+bool tpi_gate_is_key(const char *name);
+/* TP_NONE: there is no such gate. */
+TP_CHECKED tp_status tpi_gate_read(tp_conn *conn, const char *name, struct tpi_gate_row *gate);
+/* Locks it by an update, and takes count places; gate->next_place is then the one behind the last of them.
+ * TP_NONE: there is no gate. */
+TP_CHECKED tp_status tpi_gate_lock(tp_conn *conn, const char *name, size_t count, struct tpi_gate_row *gate);
+/* The same, and makes that of an order key first where there is none. */
+TP_CHECKED tp_status tpi_gate_lock_or_make(tp_conn *conn, const char *name, size_t count,
+                                           struct tpi_gate_row *gate);
+/* A change of one row that is named by the gate, the task, or both. */
+TP_CHECKED tp_status tpi_gate_change(tp_conn *conn, enum tpi_statement statement, const char *name,
+                                     const char *id);
+/* With the gate locked, ended of the tasks that it let through have left it. Lets through what there is room
+ * for: workers of this process look for tasks when the transaction commits. Nothing is left of an order key
+ * behind which nothing is. */
+TP_CHECKED tp_status tpi_gate_fill(tp_conn *conn, const char *name, const struct tpi_gate_row *gate,
+                                   int64_t ended);
+
+#endif
