@@ -21,7 +21,7 @@
 #include "embed_text.h"
 #include "embed_words.h"
 
-enum { FILES_MAX = 256, NAME_SIZE = 128, PATH_SIZE = 1024 };
+enum { FILES_MAX = 512, NAME_SIZE = 128, PATH_SIZE = 1024 };
 
 struct list {
     char names[FILES_MAX][NAME_SIZE];

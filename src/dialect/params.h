@@ -108,6 +108,8 @@
     X(period_ms, NUMBER)                                                                                     \
     X(token_at, NUMBER)                                                                                      \
     X(on_failure, TEXT)                                                                                      \
+    X(parent, TEXT)                                                                                          \
+    X(waits, NUMBER)                                                                                         \
     X(width, NUMBER)                                                                                         \
     X(place, NUMBER)                                                                                         \
     X(rule_at, NUMBER)                                                                                       \

@@ -11,6 +11,8 @@ enum {
     SCHEDULE_EVERY_MS = 5000, /* somebody may have added a sooner one */
     TOKENS_EVERY_MS = 1000,   /* the same */
     TOKENS_LEAST_MS = 100,    /* the workers that are there do so together */
+    GROUPS_EVERY_MS = 300,    /* while this worker settles tasks */
+    GROUPS_REST_MS = 1000,    /* while it does not, and there are groups */
 };
 
 /* ---- The pool hears of this worker --------------------------------------------------------------------- */
@@ -79,6 +81,41 @@ static void clean(struct tpi_maintenance *maintenance) {
     if (maintenance->session->broken) return;
     status = tpi_session_try(maintenance->session, mend_gates, NULL);
     tpi_session_report_once(maintenance->session, status, &maintenance->mend_failed);
+    maintenance->groups = true; /* somebody may have opened one, and nothing of it need be settled here */
+}
+
+/* ---- Groups that have ended ---------------------------------------------------------------------------- */
+
+/* One of the last tasks of a group may have been settled here. */
+static bool has_settled(const struct tpi_maintenance *maintenance) {
+    return tpi_tally_outcomes(maintenance->heartbeat->tally) != maintenance->settled;
+}
+
+/* While tasks are in progress something may be settled at any time, of which nobody tells. */
+static int64_t groups_at(const struct tpi_maintenance *maintenance) {
+    bool busy =
+        atomic_load(&maintenance->heartbeat->life->in_progress) != 0 || tpi_queue_is_held(maintenance->queue);
+    return busy || maintenance->groups || has_settled(maintenance) ? maintenance->groups_at : INT64_MAX;
+}
+
+static tp_status ask_end(tp_conn *conn, void *arg) {
+    struct tpi_maintenance *maintenance = arg;
+    tp_status status = tp_groups_end(conn, NULL);
+    maintenance->groups = status != TP_NONE;
+    return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others end the same groups */
+}
+
+static void end_groups(struct tpi_maintenance *maintenance) {
+    int64_t began = tpi_clock_mono_ms(), settled = tpi_tally_outcomes(maintenance->heartbeat->tally);
+    bool rests = settled == maintenance->settled;
+    maintenance->groups_at = began + GROUPS_EVERY_MS;
+    if (rests && !maintenance->groups) return;
+    tp_status status = tpi_session_try(maintenance->session, ask_end, maintenance);
+    if (status >= TP_OK) maintenance->settled = settled;
+    /* At most a tenth of the time is spent on it. */
+    int64_t took = tpi_clock_mono_ms() - began;
+    maintenance->groups_at = began + took * 10 + (rests ? GROUPS_REST_MS : GROUPS_EVERY_MS);
+    tpi_session_report_once(maintenance->session, status, &maintenance->end_failed);
 }
 
 /* ---- Gates with tokens -----------------------------------------------------------------------------------
@@ -114,6 +151,7 @@ static const struct {
 } duties[] = {{heartbeat_at, send_heartbeat},
               {schedule_at, tpi_maintenance_fire},
               {tokens_at, give_tokens},
+              {groups_at, end_groups},
               {clean_at, clean}};
 
 enum { DUTIES = sizeof duties / sizeof duties[0] };

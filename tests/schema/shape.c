@@ -38,7 +38,9 @@ enum {
     CALENDAR_DAY = 32768,
     STEP = 65536,
     GATE = 131072,
-    GATE_TASK = 262144
+    GATE_TASK = 262144,
+    GROUP = 524288,
+    GROUP_TASK = 1048576
 };
 
 static const struct column {
@@ -233,6 +235,19 @@ static const struct column {
     {GATE_TASK, "gate", TEXT, 129, NOT_NULL},
     {GATE_TASK, "place", BIG, 0, NOT_NULL},
     {GATE_TASK, "passed", SMALL, 0, NOT_NULL},
+    {GROUP, "name", TEXT, 128, NOT_NULL},
+    {GROUP, "state", TEXT, 8, NOT_NULL},
+    {GROUP, "rule", TEXT, 8, NOT_NULL},
+    {GROUP, "parent", TEXT, 128, MAY_BE_NULL},
+    {GROUP, "cancelled", SMALL, 0, NOT_NULL},
+    {GROUP, "seen_id", UUID, 0, NOT_NULL},
+    {GROUP, "created_at", BIG, 0, NOT_NULL},
+    {GROUP, "modified_at", BIG, 0, NOT_NULL},
+    {GROUP, "closed_at", BIG, 0, MAY_BE_NULL},
+    {GROUP, "ended_at", BIG, 0, MAY_BE_NULL},
+    {GROUP_TASK, "group_name", TEXT, 128, NOT_NULL},
+    {GROUP_TASK, "waits", SMALL, 0, NOT_NULL},
+    {GROUP_TASK, "task_id", UUID, 0, NOT_NULL},
     {STEP, "task_id", UUID, 0, NOT_NULL},
     {STEP, "step", TEXT, 64, NOT_NULL},
     {STEP, "task_created_at", BIG, 0, NOT_NULL},
@@ -289,21 +304,36 @@ static const struct index {
     {GATE, "tp_gate_pattern", false, "pattern", NULL},
     {GATE_TASK, NULL, true, "task_id", NULL},
     {GATE_TASK, "tp_gate_task_next", false, "passed, gate, place", NULL},
+    {GROUP, NULL, true, "name", NULL},
+    {GROUP, "tp_group_state", false, "state, ended_at", NULL},
+    {GROUP, "tp_group_parent", false, "parent", NULL},
+    {GROUP_TASK, NULL, true, "group_name, waits, task_id", NULL},
 };
 
 static const struct table {
     unsigned bit;
     const char *name;
-} tables[] = {{META, "meta"},          {PENDING, "pending"},
-              {FINISHED, "finished"},  {FAILED, "failed"},
-              {HISTORY, "history"},    {ONCE, "once"},
-              {SCHEDULE, "schedule"},  {WORKER, "worker"},
-              {PAUSE, "pause"},        {ACTIVITY, "activity"},
-              {AUDIT, "audit"},        {AUDIT_HEAD, "audit_head"},
-              {REQUEST, "request"},    {REQUEST_ROW, "request_row"},
-              {CALENDAR, "calendar"},  {CALENDAR_DAY, "calendar_day"},
-              {STEP, "step"},          {GATE, "gate"},
-              {GATE_TASK, "gate_task"}};
+} tables[] = {{META, "meta"},
+              {PENDING, "pending"},
+              {FINISHED, "finished"},
+              {FAILED, "failed"},
+              {HISTORY, "history"},
+              {ONCE, "once"},
+              {SCHEDULE, "schedule"},
+              {WORKER, "worker"},
+              {PAUSE, "pause"},
+              {ACTIVITY, "activity"},
+              {AUDIT, "audit"},
+              {AUDIT_HEAD, "audit_head"},
+              {REQUEST, "request"},
+              {REQUEST_ROW, "request_row"},
+              {CALENDAR, "calendar"},
+              {CALENDAR_DAY, "calendar_day"},
+              {STEP, "step"},
+              {GATE, "gate"},
+              {GATE_TASK, "gate_task"},
+              {GROUP, "group"},
+              {GROUP_TASK, "group_task"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],
