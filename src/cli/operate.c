@@ -203,7 +203,7 @@ static void show_one(const char *id, const tp_cancelled *result) {
     }
     if (common.quiet) return;
     if (result->answer == TP_CANCEL_UNKNOWN) out_text("unknown: no task has the id %s\n", id);
-    if (result->answer == TP_CANCEL_SKIPPED) out_text("skipped: it waited, and is not done\n");
+    if (result->answer == TP_CANCEL_SKIPPED) out_text("skipped: it is not done\n");
     if (result->answer == TP_CANCEL_ASKED)
         out_text("asked: it is in hand, and its worker is told; run this again for how it ended\n");
     if (result->answer == TP_CANCEL_LATE) out_text("too late: it is %s\n", result->state);
