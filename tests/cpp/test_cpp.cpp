@@ -219,7 +219,8 @@ void gives_back(const taskpool::env &env) {
     conn.enqueue(task);
     conn.enqueue(own);
     taskpool::batch ended;
-    expect("it has not ended", conn.await(task.id(), taskpool::milliseconds(0), ended, std::nothrow) == TP_TIMEOUT);
+    expect("it has not ended",
+           conn.await(task.id(), taskpool::milliseconds(0), ended, std::nothrow) == TP_TIMEOUT);
     taskpool::worker worker(env, options);
     worker.handle("back", [](taskpool::run &run) -> tp_verdict {
         run.progress(50, "half");
@@ -231,7 +232,8 @@ void gives_back(const taskpool::env &env) {
     taskpool::claim_request request({"own"});
     taskpool::batch claimed = conn.claim(request);
     conn.complete(claimed[0], "five");
-    expect("the result of one's own loop", conn.await(own.id(), taskpool::milliseconds(0))[0].result() == "five");
+    expect("the result of one's own loop",
+           conn.await(own.id(), taskpool::milliseconds(0))[0].result() == "five");
 }
 
 // The old worker is closed before what its threads call is gone.
