@@ -248,8 +248,9 @@ typedef struct tp_task {
     int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
                           * what is settled due_at says so. While it waits at its gate: when it wants to be due,
                           * and due_at is TP_TIME_MAX */
-    const char *gate;   /* that it is behind, = and the key for an order_key; only from tp_list and tp_show */
-    const char *result; /* what it gave back, when it is done; only from tp_show and tp_await */
+    const char *gate;    /* that it is behind, = and the key for an order_key, > and the group for which it
+                          * waits; only from tp_list and tp_show */
+    const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -307,11 +308,13 @@ typedef struct tp_new_task {
     const char *order_key;        /* one task at a time for each key, in the order in which they were put in
                                    * (committed), retries included: docs/gates.md */
     const char *gate;             /* or behind this gate of tp_gate_set; then it is due at once */
+    const char *group;            /* one of the tasks of this group of tp_group_open, which is open */
+    const char *after;            /* it is not due before this group has ended; docs/groups.md */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     {                                                                                                        \
         sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
-            0, TP_DUPLICATE_KEEP, 0, NULL, NULL                                                              \
+            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL                                                  \
     }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
@@ -1058,10 +1061,29 @@ enum { TP_GATE_WIDTH_MAX = 1000000 };
 
 /* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider
  * one lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _
- * : -, at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as
- * nobody says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
+ * : -, at most TP_HANDLER_MAX. With * behind it, tenant-*, it is a pattern: gates whose names begin likewise
+ * are made so with the first task that names them, and removed with their last; a change of the pattern
+ * changes those that are there, too. "=" is the pattern of order keys, width 1 as long as nobody says
+ * otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
 TP_API TP_CHECKED tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width,
                                         tp_gate_failure on_failure, const char *who);
+
+/* With tokens at most so many tasks run in any period of this length: each that is let through has a token
+ * until it has ended and the period after its end is over. */
+typedef struct tp_gate_options {
+    size_t size;
+    int64_t period_ms; /* with tokens: TP_GATE_PERIOD_MIN to TP_DURATION_MAX */
+    int32_t tokens;    /* 0: as many as come */
+    int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
+    tp_gate_failure on_failure;
+    int32_t reserved; /* 0 */
+} tp_gate_options;
+#define TP_GATE_INIT                                                                                         \
+    { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }
+enum { TP_GATE_CLOSED = -1, TP_GATE_PERIOD_MIN = 1000 };
+/* tp_gate_set with all that a gate can be. options NULL: the default of each. */
+TP_API TP_CHECKED tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_options *options,
+                                             const char *who);
 /* TP_NONE: no such gate. TP_MISUSE: tasks are behind it; the text says how many. */
 TP_API TP_CHECKED tp_status tp_gate_remove(tp_conn *conn, const char *name, const char *who);
 
@@ -1073,11 +1095,68 @@ typedef struct tp_gate {
     const char *changed_by;
     int32_t width;
     tp_gate_failure on_failure;
+    int64_t period_ms;   /* of its tokens; 0: it has none */
+    int64_t token_at;    /* when the next comes back, while tasks wait for it; 0: they do not */
+    int32_t tokens;      /* how many there are */
+    int32_t tokens_left; /* and are not held by tasks */
+    const char *pattern; /* by which it was made; "": by people */
 } tp_gate;
 typedef void (*tp_gate_fn)(const tp_gate *gate, void *arg);
-/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn.
- * TP_NONE: there is none. */
+/* All gates that people made, and "="; name: that one only, = and the key for an order key. Of a pattern,
+ * through and waiting are those of the gates that it made. see must not use conn. TP_NONE: there is none. */
 TP_API TP_CHECKED tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *arg);
+
+/* ---- Groups ------------------------------------------------------------------------------------------ */
+
+/* When a group that was closed has ended. Groups within it have ended by then in any case. */
+typedef enum tp_group_rule {
+    TP_GROUP_ALL_DONE = 0, /* all its tasks are done or skipped: one in the failed pool holds up the end until
+                            * a person retries, skips or purges it */
+    TP_GROUP_ALL_ENDED = 1 /* none is open any more, however each ended */
+} tp_group_rule;
+
+/* Opens a group: tasks come into it by tp_new_task.group until tp_group_close. name: at most TP_KEY_MAX
+ * bytes, of one group as long as that is kept. parent: the open group within which it is, NULL: none. A task
+ * with tp_new_task.after waits for its end, and may be put in before the group's own tasks, in the same
+ * transaction. TP_EXISTS: it is there, open or not. TP_MISUSE also: it is there with another rule or parent.
+ * docs/groups.md. */
+TP_API TP_CHECKED tp_status tp_group_open(tp_conn *conn, const char *name, tp_group_rule rule,
+                                          const char *parent);
+/* No task and no group comes into it any more, so that it may end. Waits for transactions that put some in.
+ * TP_EXISTS: it is closed already. TP_NONE: there is none. */
+TP_API TP_CHECKED tp_status tp_group_close(tp_conn *conn, const char *name);
+/* Ends the groups that have ended, each in a transaction in which what waited for it becomes due. Workers do
+ * this within a second of a group's last settle; a program that claims without a worker calls it after its
+ * settles. *ended (may be NULL) gets how many. TP_NONE: no group is open or closed. TP_CONFLICT, TP_TIMEOUT:
+ * others were in the way of some. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_groups_end(tp_conn *conn, size_t *ended);
+
+typedef struct tp_group {
+    const char *name, *parent; /* parent "": none */
+    const char *state;         /* open, closed, ended */
+    tp_group_rule rule;
+    int32_t cancelled;                       /* 1: by tp_group_cancel */
+    int64_t created_at, closed_at, ended_at; /* 0: it was not */
+    /* Only where one group is asked for, else -1. Those of its tasks that are in no pool any more were
+     * purged. */
+    int64_t tasks, waiting, handling, done, skipped, failed;
+    int64_t after; /* tasks that wait for its end */
+} tp_group;
+typedef void (*tp_group_fn)(const tp_group *group, void *arg);
+/* All groups by name; name: that one only, with what became of its tasks. see must not use conn. TP_NONE:
+ * there is none. */
+TP_API TP_CHECKED tp_status tp_group_each(tp_conn *conn, const char *name, tp_group_fn see, void *arg);
+/* Closes the group and skips its tasks that wait or are in the failed pool, in chunks; those that run end as
+ * they do. Then it ends, and what waited for it is skipped, too, unless its rule is TP_GROUP_ALL_ENDED. who
+ * is required, why may be NULL; skipped (may be NULL) gets how many of its tasks. Asked again it goes on.
+ * TP_NONE: there is no such group, or it has ended. TP_MISUSE also: with four eyes, where each skip needs a
+ * second person. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_group_cancel(tp_conn *conn, const char *name, const char *who, const char *why,
+                                            size_t *skipped);
+/* Forgets a group that has ended, and which tasks it had; they stay. The same is done to those that ended
+ * longer ago than finished tasks are kept (tp_retention_set). TP_NONE: there is none, or it has not ended.
+ * who may be NULL. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_group_remove(tp_conn *conn, const char *name, const char *who);
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ static struct {
     char *wait;
     char *file, *format, *handler, *batch, *skip, *retry_for;
     char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead,
-        *on_duplicate, *order_key, *gate;
+        *on_duplicate, *order_key, *gate, *group, *after;
 } options = {.wait = no_wait};
 
 static struct poptOption table[] = {
@@ -29,6 +29,8 @@ static struct poptOption table[] = {
                 "what becomes of an open task with the key (keep)"),
     OPTION_TEXT("order-key", '\0', &options.order_key, "KEY", "one at a time for each key, in this order"),
     OPTION_TEXT("gate", '\0', &options.gate, "NAME", "behind this gate, see taskpool gate"),
+    OPTION_TEXT("group", '\0', &options.group, "NAME", "one of the tasks of this group, see taskpool group"),
+    OPTION_TEXT("after", '\0', &options.after, "NAME", "not due before this group has ended"),
     OPTION_TEXT("shard", '\0', &options.shard, "N", "load-balance number (0)"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "smaller is sooner (0)"),
     OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
@@ -67,6 +69,7 @@ const struct usage enqueue_usage = {
     "  taskpool enqueue post '{\"entry\":7}' --order-key account-4711\n"
     "  taskpool enqueue quote '{\"isin\":\"DE0001102580\"}' --wait=30s\n"
     "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
+    "  taskpool enqueue pay 4711 --group payroll-11\n"
     "  taskpool enqueue --file employees.csv --handler pay\n"
     "  produce | taskpool enqueue --file - --format jsonl\n",
     table,
@@ -110,6 +113,8 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
     task->on_duplicate = find_on_duplicate();
+    task->group = options.group;
+    task->after = options.after;
     if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
 }
 
@@ -216,7 +221,8 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
 
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
-        options.on_duplicate || options.order_key || options.gate || waits())
+        options.on_duplicate || options.order_key || options.gate || options.group || options.after ||
+        waits())
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

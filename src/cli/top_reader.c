@@ -107,6 +107,7 @@ static tp_status read_all(struct reader *reader, struct reader_view *view, bool 
     tp_status status = lost ? tp_conn_reopen(reader->conn) : TP_OK;
 
     if (status == TP_OK) status = figures_read(reader->conn, &view->figures, NULL);
+    if (status == TP_OK) status = figures_gates(reader->conn, &view->figures);
     if (status == TP_OK) status = read_tasks(reader, view);
     if (status == TP_OK) status = read_groups(reader, view);
     if (status != TP_OK) snprintf(view->error, sizeof view->error, "%s", tp_last_error()->text);

@@ -151,6 +151,10 @@
     X(gate_read, 0)                                                                                          \
     X(gate_add, 0)                                                                                           \
     X(gate_change, 0)                                                                                        \
+    X(gate_change_made, 0)                                                                                   \
+    X(gate_patterns, 0)                                                                                      \
+    X(gate_waiting, 0)                                                                                       \
+    X(gate_tokens, 0)                                                                                        \
     X(gate_remove, 0)                                                                                        \
     X(gate_count, 0)                                                                                         \
     X(gate_note, 0)                                                                                          \
@@ -169,6 +173,32 @@
     X(gate_lacking, 0)                                                                                       \
     X(gate_list, 0)                                                                                          \
     X(gate_find, 0)                                                                                          \
+    X(group_add, 0)                                                                                          \
+    X(group_read, 0)                                                                                         \
+    X(group_share, TPI_CAP_SKIP | TPI_CAP_ONE_WRITER)                                                        \
+    X(group_lock, 0)                                                                                         \
+    X(group_try, TPI_CAP_SKIP)                                                                               \
+    X(group_close, 0)                                                                                        \
+    X(group_cancel, 0)                                                                                       \
+    X(group_end, 0)                                                                                          \
+    X(group_seen, 0)                                                                                         \
+    X(group_join, 0)                                                                                         \
+    X(group_join_many, 0)                                                                                    \
+    X(group_waiting, 0)                                                                                      \
+    X(group_release, 0)                                                                                      \
+    X(group_released, 0)                                                                                     \
+    X(group_first_open, 0)                                                                                   \
+    X(group_any, 0)                                                                                          \
+    X(group_due, 0)                                                                                          \
+    X(group_closed, 0)                                                                                       \
+    X(group_open_tasks, 0)                                                                                   \
+    X(group_count, 0)                                                                                        \
+    X(group_list, 0)                                                                                         \
+    X(group_find, 0)                                                                                         \
+    X(group_old, 0)                                                                                          \
+    X(group_tasks, 0)                                                                                        \
+    X(group_forget, 0)                                                                                       \
+    X(group_remove, 0)                                                                                       \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \
@@ -278,6 +308,8 @@
     X(check_ids, 0)                                                                                          \
     X(check_handlers, 0)                                                                                     \
     X(check_gates, 0)                                                                                        \
+    X(check_groups, 0)                                                                                       \
+    X(check_held_groups, 0)                                                                                  \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \

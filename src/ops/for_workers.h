@@ -138,5 +138,12 @@ TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLU
  * or somebody purged one, and mends each in a transaction of its own. Outside an explicit transaction only.
  * TP_CONFLICT, TP_TIMEOUT: others were in the way of some. */
 TP_CHECKED tp_status tpi_gates_mend(tp_conn *conn);
+/* Lets through what tokens came back for, each gate in a transaction of its own. *wait_ms: until the next is
+ * known to come back; -1: none is. Outside an explicit transaction only. Fails as tpi_gates_mend. */
+TP_CHECKED tp_status tpi_gates_give_tokens(tp_conn *conn, int64_t *wait_ms);
+/* Asks whether any gate has tokens. */
+TP_CHECKED tp_status tpi_gates_look_for_tokens(tp_conn *conn);
+/* What this process knows of that, by asking or because it was at such a gate. */
+bool tpi_gates_may_have_tokens(tp_env *env);
 
 #endif

@@ -307,6 +307,22 @@ run list --handler gated --csv
 expect_that "both are behind it" is "$(grep -c ',=7,' <out)" 2
 run list --handler gated
 expect "one of them waits" 0 'gate =7'
+run top --once --json
+expect "top counts those that wait at gates" 0 '"at_gates":1,'
+run gate set bank --tokens 100 --period 1m
+expect "gate set --tokens" 0
+run gate show bank --json
+expect "gate show: its tokens" 0 '"width":100,.*"tokens":100,"tokens_left":100,"period_ms":60000'
+run gate set bank --tokens 100
+expect "tokens without a period" 2
+run gate set 'bank-*' --width 2
+expect "gate set of a pattern" 0
+run enqueue one x --gate bank-1
+expect "a pattern makes a gate" 0
+run gate show bank-1 --json
+expect "gate show: its pattern" 0 '"pattern":"bank-\*"'
+run gate show 'bank-*'
+expect "gate show of a pattern counts what is behind its gates" 0 '^bank-\* +2 +1 +0 '
 
 printf 'handler,biz_key\n' >header.csv
 run enqueue --file header.csv

@@ -135,6 +135,7 @@ struct group {
     X(enqueue)                                                                                               \
     X(settle)                                                                                                \
     X(gates)                                                                                                 \
+    X(groups)                                                                                                \
     X(claim)                                                                                                 \
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \

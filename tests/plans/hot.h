@@ -155,6 +155,11 @@
     X(gate_read, KEY, "")                                                                                    \
     X(gate_add, KEY, "")                                                                                     \
     X(gate_change, KEY, "")                                                                                  \
+    X(gate_change_made, KEY, "")                                                                             \
+    X(gate_patterns, ALL,                                                                                    \
+      "at most 65 names, when a gate is made: where gates are few, reading them all costs no more")          \
+    X(gate_waiting, KEY, "")                                                                                 \
+    X(gate_tokens, ALL, "once a minute, until the first that has some")                                      \
     X(gate_remove, KEY, "")                                                                                  \
     X(gate_count, KEY, "")                                                                                   \
     X(gate_note, KEY, "")                                                                                    \
@@ -174,6 +179,32 @@
       "maintenance: the gates and what they have let through; neither grows with what waits")                \
     X(gate_list, ALL, "named gates are few")                                                                 \
     X(gate_find, KEY, "")                                                                                    \
+    X(group_add, KEY, "")                                                                                    \
+    X(group_read, KEY, "")                                                                                   \
+    X(group_share, KEY, "")                                                                                  \
+    X(group_lock, KEY, "")                                                                                   \
+    X(group_try, KEY, "")                                                                                    \
+    X(group_close, KEY, "")                                                                                  \
+    X(group_cancel, KEY, "")                                                                                 \
+    X(group_end, KEY, "")                                                                                    \
+    X(group_seen, KEY, "")                                                                                   \
+    X(group_join, KEY, "")                                                                                   \
+    X(group_join_many, KEY, "")                                                                              \
+    X(group_waiting, KEY, "")                                                                                \
+    X(group_release, KEY, "")                                                                                \
+    X(group_released, KEY, "")                                                                               \
+    X(group_first_open, KEY, "")                                                                             \
+    X(group_any, KEY, "")                                                                                    \
+    X(group_due, FEW, "groups that are closed and have not ended")                                           \
+    X(group_closed, FEW, "groups that are closed and have not ended")                                        \
+    X(group_open_tasks, KEY, "")                                                                             \
+    X(group_count, ALL, "asked by people; of a group that is most of a pool it may read that")               \
+    X(group_list, ALL, "all are listed")                                                                     \
+    X(group_find, KEY, "")                                                                                   \
+    X(group_old, KEY, "")                                                                                    \
+    X(group_tasks, KEY, "")                                                                                  \
+    X(group_forget, KEY, "")                                                                                 \
+    X(group_remove, KEY, "")                                                                                 \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
@@ -286,6 +317,8 @@
     X(check_ids, ALL, "taskpool check looks at every row")                                                   \
     X(check_handlers, ALL, "taskpool check looks at every row")                                              \
     X(check_gates, ALL, "taskpool check looks at every row")                                                 \
+    X(check_groups, ALL, "taskpool check looks at every row")                                                \
+    X(check_held_groups, ALL, "taskpool check looks at every row")                                           \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \

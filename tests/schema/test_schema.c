@@ -375,9 +375,10 @@ TEST_WITH_TABLES(test_schema__a_newer_version_is_refused_and_left_alone) {
 
 /* Any one of them: the version alone does not tell. */
 TEST_WITHOUT_TABLES(test_schema__a_missing_table_is_noticed_and_comes_back) {
-    static const char *const tables[] = {
-        "pending",  "finished", "failed",      "history",  "once",         "schedule", "worker", "pause",
-        "activity", "request",  "request_row", "calendar", "calendar_day", "step",     "gate",   "gate_task"};
+    static const char *const tables[] = {"pending",     "finished", "failed",       "history",  "once",
+                                         "schedule",    "worker",   "pause",        "activity", "request",
+                                         "request_row", "calendar", "calendar_day", "step",     "gate",
+                                         "gate_task",   "group",    "group_task"};
     static const char *const views[] = {"tasks", "running", "failures", "throughput"};
     pool_install();
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

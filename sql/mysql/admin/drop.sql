@@ -10,6 +10,8 @@ DROP TABLE IF EXISTS tp_history;
 DROP TABLE IF EXISTS tp_once;
 DROP TABLE IF EXISTS tp_schedule;
 DROP TABLE IF EXISTS tp_calendar_day;
+DROP TABLE IF EXISTS tp_group_task;
+DROP TABLE IF EXISTS tp_group;
 DROP TABLE IF EXISTS tp_gate_task;
 DROP TABLE IF EXISTS tp_gate;
 DROP TABLE IF EXISTS tp_calendar;

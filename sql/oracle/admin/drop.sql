@@ -10,6 +10,8 @@ DROP TABLE tp_history;
 DROP TABLE tp_once;
 DROP TABLE tp_schedule;
 DROP TABLE tp_calendar_day;
+DROP TABLE tp_group_task;
+DROP TABLE tp_group;
 DROP TABLE tp_gate_task;
 DROP TABLE tp_gate;
 DROP TABLE tp_calendar;

@@ -33,6 +33,8 @@ GRANT READ ON tp_pause TO tp_producer;
 GRANT READ ON tp_activity TO tp_producer;
 GRANT READ ON tp_gate TO tp_producer;
 GRANT READ ON tp_gate_task TO tp_producer;
+GRANT READ ON tp_group TO tp_producer;
+GRANT READ ON tp_group_task TO tp_producer;
 GRANT READ ON tp_audit_head TO tp_producer;
 -- Where producers change tasks that wait, by the key of a new one (on_duplicate), also:
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
@@ -42,6 +44,10 @@ GRANT READ ON tp_audit_head TO tp_producer;
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT, UPDATE ON tp_gate TO tp_producer;
 -- GRANT SELECT, INSERT, UPDATE, DELETE ON tp_gate_task TO tp_producer;
+-- Where producers open groups, put tasks into them, or after them, also:
+-- GRANT SELECT, INSERT, UPDATE ON tp_group TO tp_producer;
+-- GRANT SELECT, INSERT ON tp_group_task TO tp_producer;
+-- GRANT UPDATE (gate, due_at, modified_at) ON tp_pending TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;
@@ -57,6 +63,8 @@ GRANT SELECT ON tp_calendar TO tp_worker;
 GRANT SELECT ON tp_calendar_day TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_gate TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_gate_task TO tp_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group TO tp_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group_task TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
@@ -80,6 +88,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_calendar_day TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_gate TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_gate_task TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group_task TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
@@ -108,6 +118,8 @@ GRANT READ ON tp_pause TO tp_viewer;
 GRANT READ ON tp_activity TO tp_viewer;
 GRANT READ ON tp_gate TO tp_viewer;
 GRANT READ ON tp_gate_task TO tp_viewer;
+GRANT READ ON tp_group TO tp_viewer;
+GRANT READ ON tp_group_task TO tp_viewer;
 GRANT READ ON tp_audit TO tp_viewer;
 GRANT READ ON tp_audit_head TO tp_viewer;
 GRANT READ ON tp_meta TO tp_viewer;
