@@ -126,6 +126,10 @@ class task {
     std::optional<std::string_view> reason() const noexcept {
         return detail::given(task_->reason);
     }
+    // Only of show and await.
+    std::optional<std::string_view> result() const noexcept {
+        return detail::given(task_->result);
+    }
     std::string_view state() const noexcept {
         return task_->state;
     }
@@ -363,6 +367,17 @@ class conn {
     [[nodiscard]] tp_status complete(task done, std::nothrow_t) noexcept {
         return tp_complete(conn_.get(), done.get());
     }
+    // With what its work gave back.
+    [[nodiscard]] tp_status complete(task done, const std::string &result, std::nothrow_t) noexcept {
+        return tp_complete_with(conn_.get(), done.get(), result.c_str());
+    }
+    // Waits until it has ended, at most so long: its state, reason() and result(). TP_TIMEOUT: it has not.
+    [[nodiscard]] tp_status await(const std::string &id, milliseconds most, batch &ended, std::nothrow_t) noexcept {
+        tp_batch *found = nullptr;
+        tp_status status = tp_await(conn_.get(), id.c_str(), most.count(), &found);
+        if (status == TP_OK) ended = batch(found);
+        return status;
+    }
     [[nodiscard]] tp_status skip(task skipped, const std::string &reason, std::nothrow_t) noexcept {
         return tp_skip(conn_.get(), skipped.get(), reason.c_str());
     }
@@ -419,6 +434,15 @@ class conn {
     }
     void complete(task done) {
         check(complete(done, std::nothrow));
+    }
+    void complete(task done, const std::string &result) {
+        check(complete(done, result, std::nothrow));
+    }
+    // Empty when there is no such task.
+    [[nodiscard]] batch await(const std::string &id, milliseconds most) {
+        batch ended;
+        check(await(id, most, ended, std::nothrow));
+        return ended;
     }
     void skip(task skipped, const std::string &reason) {
         check(skip(skipped, reason, std::nothrow));
@@ -584,6 +608,19 @@ class run {
     void reason(const std::string &why) noexcept {
         tp_run_reason(run_, why.c_str());
     }
+    // How far it is, 0 to 100; negative: not said.
+    void progress(int percent, const std::string &message = "") noexcept {
+        tp_run_progress(run_, percent, message.c_str());
+    }
+    // What the task gives back when it is done.
+    [[nodiscard]] tp_status result(const std::string &text, std::nothrow_t) noexcept {
+        return tp_run_result(run_, text.c_str());
+    }
+#if TASKPOOL_EXCEPTIONS
+    void result(const std::string &text) {
+        check(result(text, std::nothrow));
+    }
+#endif
     void delay(milliseconds until) noexcept {
         tp_run_delay(run_, until.count());
     }

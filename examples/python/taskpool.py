@@ -100,20 +100,22 @@ SIGNATURES = {
     "tp_enqueue": [P, c.POINTER(tp_new_task)], "tp_enqueue_many": [P, c.POINTER(tp_new_task), c.c_size_t, c.POINTER(c.c_size_t)],
     "tp_once": [P, TEXT, TASK], "tp_claim": [P, c.POINTER(tp_claim_request), c.POINTER(P)], "tp_batch_count": [P],
     "tp_batch_task": [P, c.c_size_t], "tp_batch_free": [P], "tp_task_params": [P, TASK, c.POINTER(P), c.POINTER(c.c_size_t)],
-    "tp_complete": [P, TASK], "tp_skip": [P, TASK, TEXT], "tp_fail": [P, TASK, TEXT, c.POINTER(tp_retry)], "tp_give_up": [P, TASK, TEXT],
+    "tp_complete": [P, TASK], "tp_complete_with": [P, TASK, TEXT], "tp_await": [P, TEXT, c.c_int64, c.POINTER(P)],
+    "tp_skip": [P, TASK, TEXT], "tp_fail": [P, TASK, TEXT, c.POINTER(tp_retry)], "tp_give_up": [P, TASK, TEXT],
     "tp_release": [P, TASK, c.c_int64], "tp_extend": [P, TASK, c.c_int64], "tp_settled": [P, TASK], "tp_now": [P, c.POINTER(c.c_int64)],
     "tp_test_advance": [P, c.c_int64], "tp_complete_many": [P, c.POINTER(TASK), c.c_size_t, c.POINTER(c.c_int)],
     "tp_worker_open": [P, c.POINTER(tp_worker_options), c.POINTER(P)], "tp_worker_handle_with": [P, TEXT, HANDLER, P, c.POINTER(tp_retry)],
     "tp_worker_start": [P], "tp_worker_stop": [P], "tp_worker_join": [P], "tp_worker_close": [P],
     "tp_worker_step": [P, c.POINTER(c.c_size_t)], "tp_worker_about": [P, c.POINTER(tp_worker_info)],
     "tp_run_task": [P], "tp_run_params": [P, c.POINTER(P), c.POINTER(c.c_size_t)], "tp_run_conn": [P, c.POINTER(P)],
-    "tp_run_reason": [P, TEXT], "tp_run_delay": [P, c.c_int64], "tp_run_no_retry": [P], "tp_run_should_stop": [P], "tp_run_lost": [P],
+    "tp_run_reason": [P, TEXT], "tp_run_progress": [P, c.c_int, TEXT], "tp_run_result": [P, TEXT], "tp_run_delay": [P, c.c_int64],
+    "tp_run_no_retry": [P], "tp_run_should_stop": [P], "tp_run_lost": [P],
     "tp_run_stop_cause": [P, c.POINTER(TEXT)], "tp_stop_name": [c.c_int], "tp_conn_dbc": [P],
     "tp_status_may_retry": [c.c_int], "tp_status_name": [c.c_int], "tp_version": [], "tp_last_error": []}
 RESULTS = {"tp_batch_count": c.c_size_t, "tp_batch_task": TASK, "tp_run_task": TASK, "tp_conn_dbc": P, "tp_status_name": TEXT, "tp_stop_name": TEXT,
            "tp_version": TEXT, "tp_last_error": c.POINTER(tp_error), **dict.fromkeys((
                "tp_env_close", "tp_conn_close", "tp_batch_free", "tp_worker_stop", "tp_worker_close", "tp_run_reason", "tp_run_delay",
-               "tp_run_no_retry"))}
+               "tp_run_no_retry", "tp_run_progress"))}
 lib = c.CDLL(os.environ.get("TASKPOOL_LIBRARY") or ctypes.util.find_library("taskpool") or "libtaskpool.so")
 for _name, _arguments in SIGNATURES.items():
     getattr(lib, _name).argtypes, getattr(lib, _name).restype = _arguments, RESULTS.get(_name, c.c_int)
@@ -334,8 +336,16 @@ class Connection(Session):
         checked(lib.tp_claim(self.pointer, c.byref(claim.struct), c.byref(found)))
         return Batch(self, found)
 
-    def complete(self, task):
-        checked(lib.tp_complete(self.pointer, task.pointer))
+    def complete(self, task, result=None):
+        """result: what the work gave back, for await_end."""
+        checked(lib.tp_complete_with(self.pointer, task.pointer, text(result)) if result else lib.tp_complete(self.pointer, task.pointer))
+
+    def await_end(self, id, timeout_ms):
+        """Waits until the task has ended: its state, reason and result; None: no such task. Timeout: it has not ended."""
+        found = P()
+        if checked(lib.tp_await(self.pointer, text(id), timeout_ms, c.byref(found))) != OK:
+            return None
+        return Batch(self, found)[0]
 
     def complete_many(self, tasks):
         """The status of each; Lost is among them, and no exception, where the others are done."""
@@ -487,6 +497,14 @@ class Run(Session):
             self._pointer = P()
             checked(lib.tp_run_conn(self.run, c.byref(self._pointer)))
         return self._pointer
+
+    def progress(self, percent, message=""):
+        """How far it is, 0 to 100; negative: not said."""
+        lib.tp_run_progress(self.run, percent, text(message))
+
+    def result(self, value):
+        """What the task gives back when the handler returns."""
+        checked(lib.tp_run_result(self.run, text(value)))
 
     should_stop = property(lambda self: bool(lib.tp_run_should_stop(self.run)), doc="the worker is to stop, or the claim was lost")
     stop_cause = property(lambda self: lib.tp_stop_name(lib.tp_run_stop_cause(self.run, None)).decode(), doc="why it is to end: none, lost, cancelled, worker")

@@ -562,6 +562,63 @@ drain --handler skip=./skip.sh
 expect "work: skip" 0 'skipped 1'
 expect_that "state skipped" is "$(state) $(reason)" 'skipped nothing to do'
 
+# A program says how far it is and gives something back, whatever bytes that are; who waits gets it.
+program back.sh <<END
+#!/bin/sh
+params=\$(cat)
+case \$params in
+hostile) yes | head -c 3000000 >&"\$TASKPOOL_RESULT_FD"
+    head -c 100000 /dev/urandom >&"\$TASKPOOL_PROGRESS_FD" ;;
+bytes) printf '\377\000a\n\n' >&"\$TASKPOOL_RESULT_FD" ;;
+skip) echo no >&2; exit 100 ;;
+fail) echo thrown away >&"\$TASKPOOL_RESULT_FD"; exit 1 ;;
+wait) echo "42 rows 1 to 100" >&"\$TASKPOOL_PROGRESS_FD"
+    while [ ! -e "$DIR/go" ]; do sleep 0.1; done ;;
+*) echo "{\"of\": \"\$params\"}" >&"\$TASKPOOL_RESULT_FD" ;;
+esac
+END
+"$TASKPOOL" work --handler back=./back.sh --retry none --poll 100ms >/dev/null 2>worker.err &
+worker=$!
+run enqueue back 7 --wait
+expect "enqueue --wait prints the result" 0 '^{"of": "7"}$' 'waiting for task'
+run enqueue back 7 --wait=60s --json
+expect "and as JSON" 0 '"inserted":true,"state":"done","result":"{.*"of'
+run enqueue back bytes --wait
+expect_that "what is no text becomes question marks" is "$code $(cat out)" '0 ??a'
+run enqueue back hostile --wait
+expect_that "what is too long is cut" is "$code $(wc -c <out)" '0 1048576'
+expect_that "with a word" grep -q 'longer than 1048576 bytes' worker.err
+run enqueue back skip --wait
+expect "skipped" 15 '' 'was skipped: no'
+run enqueue back fail --wait
+expect "failed" 14 '' 'is in the failed pool: exit code 1'
+expect_that "its result is thrown away" is "$(cat out)" ''
+run enqueue back wait --wait=1s
+expect "not in that time" 16 '' 'has not ended yet'
+id=$(sed -n 's/.*waiting for task //p' err)
+case $DSN in
+*Plan=hold*) ;;
+*)
+    for _ in $(seq 3000); do
+        run show "$id"
+        grep -q '^progress ' out && break
+        sleep 0.1
+    done
+    expect "show has the progress" 0 '^progress +42 % rows 1 to 100 \('
+    run show --json "$id"
+    expect_that "and as JSON" is "$(field progress.percent <out) $(field progress.message <out)" '42 rows 1 to 100'
+    ;;
+esac
+touch go
+run enqueue back 7 --wait --id "$id"
+expect "the same id with other content" 2 '' 'other params'
+kill "$worker"
+wait "$worker"
+run enqueue --file nowhere.csv --wait
+expect "--wait is about one task" 2 '' 'do not go with --file'
+run enqueue back 7 --wait=soon
+expect "--wait takes a duration" 2 '' '--wait must be a duration'
+
 program later.sh <<END
 #!/bin/sh
 echo x >>"$DIR/tries"

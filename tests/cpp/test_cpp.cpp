@@ -210,6 +210,32 @@ void does_steps(const taskpool::env &env) {
     expect("handled, called and thrown", worker.step() == 1 && called == 2 && thrown == 1);
 }
 
+// What a handler gives back comes to who waits for it; of one that failed there is the reason.
+void gives_back(const taskpool::env &env) {
+    taskpool::conn conn(env);
+    tp_worker_options options = TP_WORKER_INIT;
+    options.plan = conn.about().leased_plan;
+    taskpool::new_task task("back"), own("own");
+    conn.enqueue(task);
+    conn.enqueue(own);
+    taskpool::batch ended;
+    expect("it has not ended",
+           conn.await(task.id(), taskpool::milliseconds(0), ended, std::nothrow) == TP_TIMEOUT);
+    taskpool::worker worker(env, options);
+    worker.handle("back", [](taskpool::run &run) -> tp_verdict {
+        run.progress(50, "half");
+        run.result("four");
+        return TP_RUN_DONE;
+    });
+    expect("handled", worker.step() == 1);
+    expect("its result", conn.await(task.id(), taskpool::milliseconds(0))[0].result() == "four");
+    taskpool::claim_request request({"own"});
+    taskpool::batch claimed = conn.claim(request);
+    conn.complete(claimed[0], "five");
+    expect("the result of one's own loop",
+           conn.await(own.id(), taskpool::milliseconds(0))[0].result() == "five");
+}
+
 // The old worker is closed before what its threads call is gone.
 void replaces_a_running_worker(const taskpool::env &env) {
     auto kept = std::make_shared<int>(7);
@@ -242,6 +268,7 @@ int main() try {
     throws_or_answers(env, conn);
     hands_on_what_is_thrown(env, conn);
     does_steps(env);
+    gives_back(env);
     replaces_a_running_worker(env);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -141,6 +141,12 @@ def settles(conn, long):
     raises(taskpool.Database, conn.execute, "SELECT * FROM py_nothing_of_this_name")
     raises(taskpool.Conflict, conn.commit)
     claim = taskpool.Claim("py-text")
+    done = taskpool.NewTask("py-result", "x")
+    conn.enqueue(done)
+    raises(taskpool.Timeout, conn.await_end, done.id, 0)
+    conn.complete(conn.claim(taskpool.Claim("py-result"))[0], "ä")
+    ended = conn.await_end(done.id, 0)
+    check("its result", (ended.state, ended.result) == ("done", "ä"))
     found = []
     check("again after its failure", until(lambda: found or found.extend(conn.claim(claim)) or found))
     conn.give_up(found[0], "enough")
@@ -159,6 +165,8 @@ def handlers(env, conn):
         if what == "exit":
             sys.exit(0)
         if what == "more":
+            run.progress(50, "half")
+            run.result("given back")
             run.enqueue(taskpool.NewTask("py-handler", "well"))
         if what in ("skip", "later", "up", "fail"):
             raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600000), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
@@ -172,6 +180,8 @@ def handlers(env, conn):
     check("pending", [line.split(" ")[:2] for line in found["pending"]] ==
           [["failed", "exit"], ["failed", "fail"], ["failed", "swallow"], ["pending", "later"]], found)
     check("a reason", "failed fail ValueError: ä" in found["pending"], found)
+    check("given back", [task["id"] for task in listed("--pool", "finished", "--handler", "py-handler") if
+                         conn.await_end(task["id"], 0).result == "given back"].__len__() == 1)
     check("finished", found["finished"] == ["done more", "done well", "skipped skip no"], found)
     check("failed", found["failed"] == ["failed up never"], found)
     with conn.transaction():
