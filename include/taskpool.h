@@ -248,7 +248,9 @@ typedef struct tp_task {
     int64_t wanted_at;   /* while handling: since when it had been due when it was claimed, 0: not known. Of
                           * what is settled due_at says so. While it waits at its gate: when it wants to be due,
                           * and due_at is TP_TIME_MAX */
-    const char *gate; /* that it is behind, = and the key for an order_key; only from tp_list and tp_show */
+    const char *gate;    /* that it is behind, = and the key for an order_key, > and the group for which it
+                          * waits; only from tp_list and tp_show */
+    const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -306,11 +308,13 @@ typedef struct tp_new_task {
     const char *order_key;        /* one task at a time for each key, in the order in which they were put in
                                    * (committed), retries included: docs/gates.md */
     const char *gate;             /* or behind this gate of tp_gate_set; then it is due at once */
+    const char *group;            /* one of the tasks of this group of tp_group_open, which is open */
+    const char *after;            /* it is not due before this group has ended; docs/groups.md */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     {                                                                                                        \
         sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
-            0, TP_DUPLICATE_KEEP, 0, NULL, NULL                                                              \
+            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL                                                  \
     }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
@@ -434,6 +438,11 @@ TP_API void tp_task_params_free(const tp_task *task);
  * but TP_CONFLICT inside an explicit transaction, which can then only be rolled back, because what it wrote
  * is in the earlier one too. reason may be NULL. */
 TP_API TP_CHECKED tp_status tp_complete(tp_conn *conn, const tp_task *task);
+/* The same with a result: what the work gave back, at most TP_PARAMS_MAX bytes; NULL and "" are none. It is
+ * stored with the finished row, in the same transaction, for tp_show and tp_await. Asked again with the same
+ * result; what an earlier try has stored stays. Takes one statement more, and so a transaction on a borrowed
+ * connection. TP_SCHEMA: the tables are of before version 9. */
+TP_API TP_CHECKED tp_status tp_complete_with(tp_conn *conn, const tp_task *task, const char *result);
 TP_API TP_CHECKED tp_status tp_skip(tp_conn *conn, const tp_task *task, const char *reason);
 /* Counts a failure. TP_EXHAUSTED: it was the last, the task is in the failed pool. */
 TP_API TP_CHECKED tp_status tp_fail(tp_conn *conn, const tp_task *task, const char *reason,
@@ -532,6 +541,40 @@ TP_API TP_CHECKED tp_status tp_list_next(const tp_batch *batch, tp_list_request 
 TP_API TP_CHECKED tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch);
 /* The same for the open task with this dedup_key. TP_NONE: no open task has it. */
 TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch);
+
+/* Waits until the task has ended: is done, skipped, or in the failed pool; at most timeout_ms, 0: looks once.
+ * ended gets a batch of it, with id, pool, state, failures, reason, settled_at and result as it ended; its
+ * other texts are "", and params is NULL: see tp_show. TP_TIMEOUT: it has not ended; ask again to wait on.
+ * One that waits for a retry has not ended. TP_NONE: no such id, or it was purged meanwhile. Polls by its
+ * key, at once, then with pauses that grow from 25 ms to a second, in the calling thread. On a borrowed
+ * connection in autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait,
+ * and others by docs/results.md. */
+TP_API TP_CHECKED tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **ended);
+
+/* How far the run of a task is that is in hand. */
+typedef struct tp_progress {
+    const char *message; /* "": none */
+    char owner[TP_ID_SIZE];
+    int32_t percent; /* 0 to 100; -1: not said */
+    int64_t at;      /* when that was written */
+} tp_progress;
+typedef void (*tp_progress_fn)(const tp_progress *progress, void *arg);
+/* Calls see with what the run of a task said last (tp_run_progress); task as tp_show gave it. By plan hold,
+ * whose tasks are not marked, it is the run that claimed last, and may be one that was killed less than two
+ * days ago: at says since when nothing was said. see must not use conn. TP_NONE: nothing was said, or the
+ * task is not in the pending pool. */
+TP_API TP_CHECKED tp_status tp_progress_of(tp_conn *conn, const tp_task *task, tp_progress_fn see, void *arg);
+
+/* A step of a task that is done: see tp_run_step. */
+typedef struct tp_step_row {
+    const char *name;
+    const char *result; /* "": none */
+    int64_t at;
+} tp_step_row;
+typedef void (*tp_step_row_fn)(const tp_step_row *step, void *arg);
+/* The steps of a task that are done, in the order of their times; task as tp_show gave it. see must not use
+ * conn. TP_NONE: there are none. */
+TP_API TP_CHECKED tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg);
 
 /* A task that was put in within a period. Text that is NULL in the database is "". */
 typedef struct tp_created {
@@ -1048,10 +1091,29 @@ enum { TP_GATE_WIDTH_MAX = 1000000 };
 
 /* Makes a gate, or changes it: width tasks are let through at a time (0: none), over all processes. A wider
  * one lets more through in the same transaction, a narrower one when tasks end. name: letters, digits and . _
- * : -, at most TP_HANDLER_MAX; or "=": how the gates of order keys are made from now on, width 1 as long as
- * nobody says otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
+ * : -, at most TP_HANDLER_MAX. With * behind it, tenant-*, it is a pattern: gates whose names begin likewise
+ * are made so with the first task that names them, and removed with their last; a change of the pattern
+ * changes those that are there, too. "=" is the pattern of order keys, width 1 as long as nobody says
+ * otherwise. who may be NULL. TP_EXISTS: it is so already. docs/gates.md. */
 TP_API TP_CHECKED tp_status tp_gate_set(tp_conn *conn, const char *name, int32_t width,
                                         tp_gate_failure on_failure, const char *who);
+
+/* With tokens at most so many tasks run in any period of this length: each that is let through has a token
+ * until it has ended and the period after its end is over. */
+typedef struct tp_gate_options {
+    size_t size;
+    int64_t period_ms; /* with tokens: TP_GATE_PERIOD_MIN to TP_DURATION_MAX */
+    int32_t tokens;    /* 0: as many as come */
+    int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
+    tp_gate_failure on_failure;
+    int32_t reserved; /* 0 */
+} tp_gate_options;
+#define TP_GATE_INIT                                                                                         \
+    { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }
+enum { TP_GATE_CLOSED = -1, TP_GATE_PERIOD_MIN = 1000 };
+/* tp_gate_set with all that a gate can be. options NULL: the default of each. */
+TP_API TP_CHECKED tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_options *options,
+                                             const char *who);
 /* TP_NONE: no such gate. TP_MISUSE: tasks are behind it; the text says how many. */
 TP_API TP_CHECKED tp_status tp_gate_remove(tp_conn *conn, const char *name, const char *who);
 
@@ -1063,11 +1125,68 @@ typedef struct tp_gate {
     const char *changed_by;
     int32_t width;
     tp_gate_failure on_failure;
+    int64_t period_ms;   /* of its tokens; 0: it has none */
+    int64_t token_at;    /* when the next comes back, while tasks wait for it; 0: they do not */
+    int32_t tokens;      /* how many there are */
+    int32_t tokens_left; /* and are not held by tasks */
+    const char *pattern; /* by which it was made; "": by people */
 } tp_gate;
 typedef void (*tp_gate_fn)(const tp_gate *gate, void *arg);
-/* All named gates, and "="; name: that one only, = and the key for an order key. see must not use conn.
- * TP_NONE: there is none. */
+/* All gates that people made, and "="; name: that one only, = and the key for an order key. Of a pattern,
+ * through and waiting are those of the gates that it made. see must not use conn. TP_NONE: there is none. */
 TP_API TP_CHECKED tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *arg);
+
+/* ---- Groups ------------------------------------------------------------------------------------------ */
+
+/* When a group that was closed has ended. Groups within it have ended by then in any case. */
+typedef enum tp_group_rule {
+    TP_GROUP_ALL_DONE = 0, /* all its tasks are done or skipped: one in the failed pool holds up the end until
+                            * a person retries, skips or purges it */
+    TP_GROUP_ALL_ENDED = 1 /* none is open any more, however each ended */
+} tp_group_rule;
+
+/* Opens a group: tasks come into it by tp_new_task.group until tp_group_close. name: at most TP_KEY_MAX
+ * bytes, of one group as long as that is kept. parent: the open group within which it is, NULL: none. A task
+ * with tp_new_task.after waits for its end, and may be put in before the group's own tasks, in the same
+ * transaction. TP_EXISTS: it is there, open or not. TP_MISUSE also: it is there with another rule or parent.
+ * docs/groups.md. */
+TP_API TP_CHECKED tp_status tp_group_open(tp_conn *conn, const char *name, tp_group_rule rule,
+                                          const char *parent);
+/* No task and no group comes into it any more, so that it may end. Waits for transactions that put some in.
+ * TP_EXISTS: it is closed already. TP_NONE: there is none. */
+TP_API TP_CHECKED tp_status tp_group_close(tp_conn *conn, const char *name);
+/* Ends the groups that have ended, each in a transaction in which what waited for it becomes due. Workers do
+ * this within a second of a group's last settle; a program that claims without a worker calls it after its
+ * settles. *ended (may be NULL) gets how many. TP_NONE: no group is open or closed. TP_CONFLICT, TP_TIMEOUT:
+ * others were in the way of some. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_groups_end(tp_conn *conn, size_t *ended);
+
+typedef struct tp_group {
+    const char *name, *parent; /* parent "": none */
+    const char *state;         /* open, closed, ended */
+    tp_group_rule rule;
+    int32_t cancelled;                       /* 1: by tp_group_cancel */
+    int64_t created_at, closed_at, ended_at; /* 0: it was not */
+    /* Only where one group is asked for, else -1. Those of its tasks that are in no pool any more were
+     * purged. */
+    int64_t tasks, waiting, handling, done, skipped, failed;
+    int64_t after; /* tasks that wait for its end */
+} tp_group;
+typedef void (*tp_group_fn)(const tp_group *group, void *arg);
+/* All groups by name; name: that one only, with what became of its tasks. see must not use conn. TP_NONE:
+ * there is none. */
+TP_API TP_CHECKED tp_status tp_group_each(tp_conn *conn, const char *name, tp_group_fn see, void *arg);
+/* Closes the group and skips its tasks that wait or are in the failed pool, in chunks; those that run end as
+ * they do. Then it ends, and what waited for it is skipped, too, unless its rule is TP_GROUP_ALL_ENDED. who
+ * is required, why may be NULL; skipped (may be NULL) gets how many of its tasks. Asked again it goes on.
+ * TP_NONE: there is no such group, or it has ended. TP_MISUSE also: with four eyes, where each skip needs a
+ * second person. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_group_cancel(tp_conn *conn, const char *name, const char *who, const char *why,
+                                            size_t *skipped);
+/* Forgets a group that has ended, and which tasks it had; they stay. The same is done to those that ended
+ * longer ago than finished tasks are kept (tp_retention_set). TP_NONE: there is none, or it has not ended.
+ * who may be NULL. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_group_remove(tp_conn *conn, const char *name, const char *who);
 
 /* ---- Schedules --------------------------------------------------------------------------------------- */
 
@@ -1281,6 +1400,7 @@ typedef struct tp_running {
     int64_t lapses_at;  /* when its lease lapses */
     int64_t now;        /* the database's clock */
     const tp_worker_row *worker; /* who has it; NULL: not known */
+    int32_t percent;             /* how far it is, by tp_run_progress; -1: not said */
 } tp_running;
 typedef void (*tp_running_fn)(const tp_running *running, void *arg);
 /* Filled by the caller; start from TP_RUNNING_INIT. NULL means any. */
@@ -1499,6 +1619,16 @@ TP_API TP_CHECKED tp_status tp_run_step(tp_run *run, const char *name, tp_step_f
                                         const char **result);
 /* In a step only: its result, copied, at most TP_PARAMS_MAX bytes. After a failure the step fails too. */
 TP_API TP_CHECKED tp_status tp_run_step_result(tp_run *run, const char *result);
+/* What the task gives back, copied, at most TP_PARAMS_MAX bytes: stored with the finished row in the
+ * transaction that settles it, when the handler returns TP_RUN_DONE; else it is thrown away. The last call
+ * counts; NULL and "": nothing. After a failure what was given before stays. docs/results.md. */
+TP_API TP_CHECKED tp_status tp_run_result(tp_run *run, const char *result);
+/* How far the task is: percent from 0 to 100 (negative: not said), and a message, cut after TP_REASON_MAX
+ * bytes; NULL: none. A thread of the worker writes what was said last, at most once a second, beside the task
+ * and its transaction: seen at once by tp_progress_of, also by plan hold, and removed when the run ends. It
+ * does not wait for the database; that it cannot be written fails no task. Nothing is written while the run's
+ * transaction is open where that lets nobody else write (sqlite). In the handler's thread, as all of run. */
+TP_API void tp_run_progress(tp_run *run, int percent, const char *message);
 /* Why it failed or was skipped; copied. */
 TP_API void tp_run_reason(tp_run *run, const char *reason);
 /* For TP_RUN_LATER. */

@@ -230,6 +230,8 @@ class new_task {
     tp_on_duplicate on_duplicate = TP_DUPLICATE_KEEP;
     std::optional<std::string> order_key;
     std::optional<std::string> gate;
+    std::optional<std::string> group;
+    std::optional<std::string> after;
 
     // "" until it is enqueued.
     const char *id() const noexcept {
@@ -255,6 +257,8 @@ class new_task {
         raw_.on_duplicate = on_duplicate;
         raw_.order_key = detail::text(order_key);
         raw_.gate = detail::text(gate);
+        raw_.group = detail::text(group);
+        raw_.after = detail::text(after);
         return &raw_;
     }
 

@@ -30,7 +30,7 @@ build() {
   (
     cd "$folder"
     # The checker names the model by the path it was given, and looks for its trail beside itself.
-    case $folder in */gates* | */GATE_*) model=gates.pml ;; *) model=taskpool.pml ;; esac
+    case $folder in */gates* | */GATE_*) model=gates.pml ;; */groups* | */GROUP_*) model=groups.pml ;; *) model=taskpool.pml ;; esac
     cp "$models/$model" .
     spin -a "$@" "$model" >spin.log 2>&1
     # shellcheck disable=SC2086 # several options
@@ -168,6 +168,11 @@ short() {
   also holds gates_order 22
   also holds gates_limit 22 -DWIDTH=2 -DTROUBLES=1
   also holds gates_old_library 22 -DOLD=1 -DTROUBLES=1
+  also fails GROUP_NO_SHARE "assertion violated (group!="
+  also fails GROUP_OPEN_ENDS "assertion violated ((group=="
+  also fails GROUP_AFTER_NO_SHARE "invalid end state"
+  also fails GROUP_NO_MAINTENANCE "invalid end state"
+  also holds groups_end 22
 }
 
 large() {

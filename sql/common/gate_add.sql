@@ -1,4 +1,4 @@
--- A new gate.
-INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, changed_by, created_at, modified_at)
-VALUES (:name, :width, :on_failure, 0, 0, :who, {value_now}, {value_now})
+-- Makes a gate.
+INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, tokens, period_ms, pattern, changed_by, created_at, modified_at)
+VALUES (:name, :width, :on_failure, 0, 0, :tokens, :period_ms, :pattern, :who, {value_now}, {value_now})
 {unless_there}

@@ -1,2 +1,3 @@
--- How many a gate lets through at a time, what it does after a failure, the next place, and how many it has let through.
-SELECT width, on_failure, next_place, let_through FROM tp_gate WHERE name = :name
+-- What a gate is like, and the clock.
+SELECT width, on_failure, next_place, let_through, tokens, period_ms, held, token_at, pattern, {result {now_number}} AS now_ms
+FROM tp_gate WHERE name = :name

@@ -12,6 +12,7 @@
 
 #include "common/clocks.h"
 #include "processes.h"
+#include "reports.h"
 #include "running.h"
 
 #define WAIT_MS      100  /* how late a timeout or a stop may be noticed */
@@ -31,6 +32,7 @@ struct child {
     struct processes rest; /* what it started, and is to end with it */
     int wait_ms;
     struct lines out, err;
+    struct reports reports;
 };
 
 static void close_end(int *fd) {
@@ -50,15 +52,24 @@ static void write_params(struct child *child) {
     if (sent < 0 || child->written == order->length) close_end(&child->at.in);
 }
 
-/* False: nothing more is there now. */
-static bool read_some(int *fd, struct lines *lines) {
+static void take(struct child *child, const int *fd, const char *data, size_t length) {
+    if (fd == &child->at.progress)
+        reports_take_progress(&child->reports, data, length);
+    else if (fd == &child->at.result)
+        reports_take_result(&child->reports, data, length);
+    else
+        lines_take(fd == &child->at.out ? &child->out : &child->err, data, length);
+}
+
+/* Of one of the files in child->at. False: nothing more is there now. */
+static bool read_some(struct child *child, int *fd) {
     char data[8192];
     ssize_t got;
 
     if (*fd < 0) return false;
     got = read(*fd, data, sizeof data);
     if (got > 0) {
-        lines_take(lines, data, (size_t)got);
+        take(child, fd, data, (size_t)got);
         return true;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) close_end(fd);
@@ -66,14 +77,18 @@ static bool read_some(int *fd, struct lines *lines) {
 }
 
 static void serve_pipes(struct child *child) {
-    struct pollfd files[3] = {{child->at.in, POLLOUT, 0},
-                              {child->order->takes_out() ? child->at.out : -1, POLLIN, 0},
-                              {child->order->takes_err() ? child->at.err : -1, POLLIN, 0}};
+    struct pollfd files[] = {{child->at.in, POLLOUT, 0},
+                             {child->order->takes_out() ? child->at.out : -1, POLLIN, 0},
+                             {child->order->takes_err() ? child->at.err : -1, POLLIN, 0},
+                             {child->at.progress, POLLIN, 0},
+                             {child->at.result, POLLIN, 0}};
 
-    if (poll(files, 3, child->wait_ms) <= 0) return;
+    if (poll(files, sizeof files / sizeof files[0], child->wait_ms) <= 0) return;
     if (files[0].revents) write_params(child);
-    if (files[1].revents) (void)read_some(&child->at.out, &child->out);
-    if (files[2].revents) (void)read_some(&child->at.err, &child->err);
+    if (files[1].revents) (void)read_some(child, &child->at.out);
+    if (files[2].revents) (void)read_some(child, &child->at.err);
+    if (files[3].revents) (void)read_some(child, &child->at.progress);
+    if (files[4].revents) (void)read_some(child, &child->at.result);
 }
 
 /* To the program, its group, and whatever it started that has left the group. Program and group keep their
@@ -148,13 +163,14 @@ static void reap(struct child *child, struct child_result *result) {
 }
 
 static void read_rest(struct child *child) {
-    for (int i = 0; i < LAST_READS && read_some(&child->at.out, &child->out); i++)
-        continue;
-    for (int i = 0; i < LAST_READS && read_some(&child->at.err, &child->err); i++)
-        continue;
+    int *files[] = {&child->at.out, &child->at.err, &child->at.progress, &child->at.result};
+
+    for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
+        for (int i = 0; i < LAST_READS && read_some(child, files[file]); i++)
+            continue;
+        close_end(files[file]);
+    }
     close_end(&child->at.in);
-    close_end(&child->at.out);
-    close_end(&child->at.err);
     lines_end(&child->out);
     lines_end(&child->err);
 }
@@ -168,9 +184,11 @@ void child_run(const struct child_order *order, struct child_result *result) {
     child.order = order;
     child.out.write = order->write_out;
     child.err.write = order->write_err;
+    child.reports.progress = order->progress;
+    child.reports.arg = order->progress_arg;
     child.why = CHILD_EXITED;
     child.wait_ms = WAIT_MS;
-    error = running_start(order->path, order->task, order->variables, &child.at);
+    error = running_start(order->path, order->task, order->variables, order->progress, &child.at);
     if (error) {
         result->end = CHILD_NO_START;
         result->code = error;
@@ -186,4 +204,6 @@ void child_run(const struct child_order *order, struct child_result *result) {
     reap(&child, result);
     processes_free(&child.rest);
     snprintf(result->reason, sizeof result->reason, "%s", lines_last(&child.err));
+    result->result = reports_result(&child.reports);
+    result->result_cut = child.reports.cut;
 }

@@ -32,12 +32,17 @@ struct child_order {
     void (*write_err)(const char *text, size_t length);
     bool (*takes_out)(void); /* false: there is no room for its output now; it is read later */
     bool (*takes_err)(void);
+    /* What it says of how far it is; NULL: it gets no files to report to. */
+    void (*progress)(void *arg, int percent, const char *message);
+    void *progress_arg;
 };
 
 struct child_result {
     enum child_end end;
     int code;
     char reason[TP_REASON_MAX + 1]; /* the last line it wrote to stderr, or "" */
+    char *result;                   /* what it gave back, to be freed; NULL: nothing */
+    bool result_cut;                /* that is not all of it */
 };
 
 /* Returns when the program has ended and is reaped. Any thread. */

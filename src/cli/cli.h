@@ -42,6 +42,7 @@
     X("retention", retention, "say how long settled tasks are kept")                                         \
     X("schedule", schedule, "make tasks at planned times: cron, periods")                                    \
     X("gate", gate, "say how many tasks may run at a time")                                                  \
+    X("group", group, "open, close and show groups of tasks")                                                \
     X("calendar", calendar, "say which days are business days, and until when")                              \
     X("top", top, "show live what goes on: backlog, rates, failures, workers")                               \
     X("workers", workers, "show who works")                                                                  \

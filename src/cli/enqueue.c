@@ -9,12 +9,17 @@
 #include "import.h"
 #include "params.h"
 #include "rows.h"
+#include "wait.h"
+
+/* popt makes it NULL for an option without a value. */
+static char no_wait[] = "no";
 
 static struct {
+    char *wait;
     char *file, *format, *handler, *batch, *skip, *retry_for;
     char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead,
-        *on_duplicate, *order_key, *gate;
-} options;
+        *on_duplicate, *order_key, *gate, *group, *after;
+} options = {.wait = no_wait};
 
 static struct poptOption table[] = {
     OPTION_TEXT("biz-key", '\0', &options.biz_key, "KEY", "the business row it is about"),
@@ -24,6 +29,8 @@ static struct poptOption table[] = {
                 "what becomes of an open task with the key (keep)"),
     OPTION_TEXT("order-key", '\0', &options.order_key, "KEY", "one at a time for each key, in this order"),
     OPTION_TEXT("gate", '\0', &options.gate, "NAME", "behind this gate, see taskpool gate"),
+    OPTION_TEXT("group", '\0', &options.group, "NAME", "one of the tasks of this group, see taskpool group"),
+    OPTION_TEXT("after", '\0', &options.after, "NAME", "not due before this group has ended"),
     OPTION_TEXT("shard", '\0', &options.shard, "N", "load-balance number (0)"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "smaller is sooner (0)"),
     OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
@@ -33,6 +40,8 @@ static struct poptOption table[] = {
     OPTION_TEXT("lead", '\0', &options.lead, "TIME", "with --by-cut-off: so long before it, or at once"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "overrides the worker's retry list"),
     OPTION_TEXT("id", '\0', &options.id, "UUID", "the task's id; the same id again puts in nothing"),
+    {"wait", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &options.wait, 0,
+     "wait until it has ended, at most so long, and print its result", "TIME"},
     OPTION_TEXT("file", 'f', &options.file, "FILE", "many tasks from a file, - is standard input"),
     OPTION_TEXT("format", '\0', &options.format, "csv|jsonl", "of the file (by its name; csv)"),
     OPTION_TEXT("handler", '\0', &options.handler, "NAME", "with --file: of rows that name none"),
@@ -46,6 +55,9 @@ static struct poptOption table[] = {
 const struct usage enqueue_usage = {
     "HANDLER [PARAMS|-] | --file FILE",
     "Puts in one task and prints its id; PARAMS is any text, - reads it from standard input.\n"
+    "With --wait it prints the task's result instead, when it is done; exit code 14: it went to the failed "
+    "pool,\n"
+    "15: it was skipped, 16: it has not ended in that time (--wait=30s) and goes on.\n"
     "Or puts in many from a file or a pipe, of any size:\n"
     "  csv    RFC 4180, UTF-8, first line names the columns. Task fields are id, handler, params, biz_key,\n"
     "         dedup_key, shard, priority, delay_ms, due_at, max_failures, order_key, gate; without a params\n"
@@ -55,7 +67,9 @@ const struct usage enqueue_usage = {
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
     "  taskpool enqueue reindex 7 --dedup-key order-7 --delay 30s --on-duplicate push-back\n"
     "  taskpool enqueue post '{\"entry\":7}' --order-key account-4711\n"
+    "  taskpool enqueue quote '{\"isin\":\"DE0001102580\"}' --wait=30s\n"
     "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
+    "  taskpool enqueue pay 4711 --group payroll-11\n"
     "  taskpool enqueue --file employees.csv --handler pay\n"
     "  produce | taskpool enqueue --file - --format jsonl\n",
     table,
@@ -99,11 +113,17 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
     task->on_duplicate = find_on_duplicate();
+    task->group = options.group;
+    task->after = options.after;
     if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
 }
 
 static tp_status ask_one(tp_conn *conn, void *arg) {
     return tp_enqueue(conn, arg);
+}
+
+static bool waits(void) {
+    return options.wait != no_wait;
 }
 
 /* Of another task with the key. */
@@ -136,28 +156,34 @@ static enum cli_exit report_failed(const tp_new_task *task, tp_status status, bo
                     tp_last_error()->text, task->id);
 }
 
-static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms) {
+static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms, int64_t wait_ms) {
+    tp_conn *conn = args_connect();
     bool lost = false;
-    tp_status status = ask_until(args_connect(), retry_ms, ask_one, task, &lost);
+    tp_status status = ask_until(conn, retry_ms, ask_one, task, &lost);
     bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
     bool another = *task->existing_id && strcmp(task->existing_id, task->id) != 0;
+    bool changes = another && task->on_duplicate != TP_DUPLICATE_KEEP;
 
-    if (status >= 0 && another && task->on_duplicate != TP_DUPLICATE_KEEP)
-        return report_changed(task, status == TP_OK);
-    return status < 0 ? report_failed(task, status, lost) : report_one(task, status == TP_OK || earlier);
+    if (status < 0) return report_failed(task, status, lost);
+    if (waits() && (status == TP_OK || !changes))
+        return wait_for_end(conn, *task->existing_id ? task->existing_id : task->id,
+                            (status == TP_OK && !another) || earlier, wait_ms, retry_ms);
+    return changes ? report_changed(task, status == TP_OK) : report_one(task, status == TP_OK || earlier);
 }
 
 static enum cli_exit enqueue_one(const char **args, int64_t retry_ms) {
     enum cli_exit code = EXIT_USAGE;
+    int64_t wait_ms = -1;
     tp_new_task task;
     char *params;
 
     if (options.format || options.handler || options.batch || options.skip)
         args_fail("--format, --handler, --batch and --skip belong to --file");
+    if (waits()) args_duration("--wait", options.wait, &wait_ms);
     params = params_get(args[1], &code);
     if (!params) return code;
     fill_task(args[0], params, &task);
-    code = send_one(&task, retry_ms);
+    code = send_one(&task, retry_ms, wait_ms);
     free(params);
     return code;
 }
@@ -195,7 +221,8 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
 
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
-        options.on_duplicate || options.order_key || options.gate)
+        options.on_duplicate || options.order_key || options.gate || options.group || options.after ||
+        waits())
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

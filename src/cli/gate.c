@@ -6,11 +6,15 @@
 #include "common/args.h"
 #include "common/listing.h"
 #include "common/operator_name.h"
+#include "common/values.h"
 
-static struct { char *width, *on_failure, *who; } options;
+static struct { char *width, *tokens, *period, *on_failure, *who; } options;
 
 static struct poptOption table[] = {
-    OPTION_TEXT("width", '\0', &options.width, "N", "set: how many tasks at a time (1); 0: none"),
+    OPTION_TEXT("width", '\0', &options.width, "N",
+                "set: how many tasks at a time (1, or all tokens); 0: none"),
+    OPTION_TEXT("tokens", '\0', &options.tokens, "N", "set: at most N tasks in any period, see --period"),
+    OPTION_TEXT("period", '\0', &options.period, "TIME", "set: how long a period of tokens is, such as 1m"),
     OPTION_TEXT("on-failure", '\0', &options.on_failure, "block|pass",
                 "set: whether a task in the failed pool keeps its place (block)"),
     OPTION_WHO(&options.who),
@@ -21,15 +25,20 @@ static struct poptOption table[] = {
 const struct usage gate_usage = {
     "set NAME | list | show|remove NAME",
     "set     makes a gate, or changes it as a whole; wider lets more tasks through at once, narrower when "
-    "tasks end\n"
-    "list    shows all gates that have a name, and =, which says how those of order keys are made\n"
+    "tasks end.\n"
+    "        NAME* is a pattern: gates whose names begin so are made with their first task, removed with "
+    "their "
+    "last\n"
+    "list    shows all gates that people made, and =, the pattern of order keys\n"
     "show    shows one; =KEY is that of an order key\n"
     "remove  removes a gate that nothing is behind\n"
-    "THROUGH counts tasks that were let through and have not ended.\n"
+    "THROUGH counts tasks that were let through and have not ended; of a pattern those of all that it made.\n"
     "Exit code 1: there is no such gate, or none has a name.\n",
     "  taskpool gate set bank-api --width 5\n"
     "  taskpool enqueue pay 4711 --gate bank-api\n"
     "  taskpool gate set bank-api --width 2 --on-failure pass\n"
+    "  taskpool gate set bank-api --tokens 100 --period 1m\n"
+    "  taskpool gate set 'tenant-*' --width 3\n"
     "  taskpool gate show =account-4711\n",
     table,
     1,
@@ -43,12 +52,24 @@ static const char *failure_text(const void *record, char text[RECORD_TEXT_SIZE])
     return gate->on_failure == TP_GATE_PASS ? "pass" : "block";
 }
 
+static const char *period_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_gate *gate = record;
+
+    text[0] = '\0';
+    return gate->tokens ? value_duration_text(gate->period_ms, text) : text;
+}
+
 #define GATE(type, member) COLUMN_OF(type, tp_gate, member)
 static const struct column columns[] = {
     {"GATE", "name", GATE(TEXT, name), .whole = true},
     {"WIDTH", "width", GATE(NUMBER, width)},
     {"THROUGH", "through", GATE(NUMBER, through)},
     {"WAITING", "waiting", GATE(NUMBER, waiting)},
+    {"TOKENS", "tokens", GATE(NUMBER, tokens), .spare = 3},
+    {"LEFT", "tokens_left", GATE(NUMBER, tokens_left), .spare = 3},
+    {"PERIOD", "period_ms", GATE(NUMBER, period_ms), .shown = period_text, .spare = 3},
+    {NULL, "token_at", GATE(TIME, token_at), .may_miss = true},
+    {NULL, "pattern", GATE(TEXT, pattern)},
     {"ON FAILURE", "on_failure", .type = VALUE_TEXT, .shown = failure_text},
     {"CHANGED", "changed_at", GATE(TIME, changed_at), .may_miss = true, .spare = 1},
     {"BY", "changed_by", GATE(TEXT, changed_by), .spare = 2},
@@ -72,14 +93,20 @@ static enum cli_exit show(tp_conn *conn, const char *name) {
 
 static enum cli_exit set(tp_conn *conn, const char *name) {
     bool pass = options.on_failure && strcmp(options.on_failure, "pass") == 0;
-    int64_t width = 1;
+    tp_gate_options to = TP_GATE_INIT;
+    int64_t width = 0, tokens = 0;
     tp_status status;
 
     if (options.on_failure && !pass && strcmp(options.on_failure, "block") != 0)
         args_fail("--on-failure must be block or pass");
+    if (!options.tokens != !options.period) args_fail("--tokens and --period go together");
     args_integer("--width", options.width, 0, TP_GATE_WIDTH_MAX, &width);
-    status = tp_gate_set(conn, name, (int32_t)width, pass ? TP_GATE_PASS : TP_GATE_BLOCK,
-                         operator_name(options.who));
+    args_integer("--tokens", options.tokens, 1, TP_GATE_WIDTH_MAX, &tokens);
+    args_duration("--period", options.period, &to.period_ms);
+    to.width = options.width && !width ? TP_GATE_CLOSED : (int32_t)width;
+    to.tokens = (int32_t)tokens;
+    to.on_failure = pass ? TP_GATE_PASS : TP_GATE_BLOCK;
+    status = tp_gate_set_with(conn, name, &to, operator_name(options.who));
     if (status == TP_EXISTS && !common.quiet) cli_warn("it is so already");
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
 }
@@ -96,8 +123,8 @@ enum cli_exit gate_command(const char **args) {
     bool sets = strcmp(args[0], "set") == 0, lists = strcmp(args[0], "list") == 0,
          shows = strcmp(args[0], "show") == 0, removes = strcmp(args[0], "remove") == 0;
 
-    if (!sets && (options.width || options.on_failure))
-        args_fail("--width and --on-failure belong to gate set");
+    if (!sets && (options.width || options.tokens || options.period || options.on_failure))
+        args_fail("--width, --tokens, --period and --on-failure belong to gate set");
     if (options.who && !sets && !removes) args_fail("--who belongs to gate set and remove");
     if (!sets && !lists && !shows && !removes) args_fail("gate takes set, list, show or remove");
     if (lists && args[1]) args_fail("list takes no further argument");

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -206,6 +207,21 @@ static struct child_order order_of(const char *path, const tp_task *task) {
     return order;
 }
 
+static void tell_progress(void *arg, int percent, const char *message) {
+    tp_run_progress(arg, percent, message);
+}
+
+/* Only one that is done keeps it. */
+static void keep_result(tp_run *run, const struct child_result *result) {
+    const tp_task *task = tp_run_task(run);
+
+    if (result->result_cut)
+        cli_warn("the result of task %s (%s) is longer than %d bytes; the rest is left out", task->id,
+                 task->handler, TP_PARAMS_MAX);
+    if (tp_run_result(run, result->result) != TP_OK)
+        cli_warn("the result of task %s is lost: %s", task->id, tp_last_error()->text);
+}
+
 tp_verdict handle_task(tp_run *run, void *arg) {
     struct child_order order = order_of(arg, tp_run_task(run));
     struct child_result result;
@@ -216,11 +232,15 @@ tp_verdict handle_task(tp_run *run, void *arg) {
     order.timeout_ms = work_options.timeout_ms;
     order.stop = must_end;
     order.stop_arg = &watched;
+    order.progress = tell_progress;
+    order.progress_arg = run;
     watched.run = run;
     begin_waiting(&watched.waiting, order.task, order.path);
     work_report_begin(order.task->handler);
     child_run(&order, &result);
     work_report_end(order.task->handler);
+    keep_result(run, &result);
+    free(result.result);
     return judge(run, order.path, &result);
 }
 

@@ -75,6 +75,9 @@ char *program_find(const char *name) {
     return NULL;
 }
 
+/* Numbers in the program. */
+enum { PROGRESS_FILE = 3, RESULT_FILE = 4, PIPES = 5 };
+
 /* ---- Its environment --------------------------------------------------------------------------------- */
 
 /* What is passed on, names and beginnings of names; above all not TASKPOOL_DSN. */
@@ -143,10 +146,12 @@ static void put_passed_on(struct variables *variables) {
     X("TASKPOOL_MAX_FAILURES", max_failures)                                                                 \
     X("TASKPOOL_CREATED_AT", created_at)
 #define TASK_VARIABLES 10
+#define REPORTS        2 /* variables and files */
 #define MORE_MAX       2
 
-static char **make_environment(const tp_task *task, const char *const *more) {
-    struct variables variables = {calloc(PASSED_MAX + TASK_VARIABLES + MORE_MAX + 1, sizeof(char *)), 0};
+static char **make_environment(const tp_task *task, const char *const *more, bool reports) {
+    struct variables variables = {
+        calloc(PASSED_MAX + TASK_VARIABLES + REPORTS + MORE_MAX + 1, sizeof(char *)), 0};
 
     put_passed_on(&variables);
 #define PUT_TEXT(name, member) put_text(&variables, name, task->member ? task->member : "");
@@ -155,6 +160,10 @@ static char **make_environment(const tp_task *task, const char *const *more) {
 #define PUT_NUMBER(name, member) put_number(&variables, name, task->member);
     TASK_NUMBERS(PUT_NUMBER)
 #undef PUT_NUMBER
+    if (reports) {
+        put_number(&variables, "TASKPOOL_PROGRESS_FD", PROGRESS_FILE);
+        put_number(&variables, "TASKPOOL_RESULT_FD", RESULT_FILE);
+    }
     for (size_t i = 0; more && more[2 * i] && i < MORE_MAX; i++)
         put_text(&variables, more[2 * i], more[2 * i + 1]);
     return variables.list;
@@ -172,8 +181,17 @@ static void free_environment(char **list) {
  * C library closes everything above 2 in the child, nothing gets there at all. */
 static int open_pipe(int ends[2]) {
     if (pipe(ends) != 0) return errno;
-    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    for (int i = 0; i < 2; i++) {
+        /* Numbers that are the program's would be overwritten before they are given to it. */
+        if (ends[i] < PIPES) {
+            int low = ends[i];
+
+            ends[i] = fcntl(low, F_DUPFD_CLOEXEC, PIPES);
+            (void)close(low);
+            if (ends[i] < 0) return errno;
+        }
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    }
     return 0;
 }
 
@@ -184,14 +202,14 @@ static void close_pair(int ends[2]) {
     }
 }
 
-static int fill_actions(posix_spawn_file_actions_t *actions, int in, int out, int err) {
-    int error = posix_spawn_file_actions_adddup2(actions, in, STDIN_FILENO);
+static int fill_actions(posix_spawn_file_actions_t *actions, int ends[PIPES][2], int pipes) {
+    int error = 0;
 
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, err, STDERR_FILENO);
+    for (int i = 0; i < pipes && !error; i++)
+        error = posix_spawn_file_actions_adddup2(actions, ends[i][i != STDIN_FILENO], i);
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, pipes);
 #endif
 #endif
     /* BUG: with another C library, sockets that the driver opened without close-on-exec reach the program. */
@@ -218,8 +236,8 @@ static int fill_attributes(posix_spawnattr_t *attributes) {
     return error;
 }
 
-/* ends: 0 its standard input, 1 output, 2 errors, as pipe() gave them. */
-static int spawn(const char *path, char **environment, int ends[3][2], pid_t *pid) {
+/* ends: as pipe() gave them, of the program's files from number 0 on. */
+static int spawn(const char *path, char **environment, int ends[PIPES][2], int pipes, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     char *argv[] = {(char *)path, NULL};
@@ -228,7 +246,7 @@ static int spawn(const char *path, char **environment, int ends[3][2], pid_t *pi
     if (error) return error;
     error = posix_spawnattr_init(&attributes);
     if (error) goto out;
-    error = fill_actions(&actions, ends[0][0], ends[1][1], ends[2][1]);
+    error = fill_actions(&actions, ends, pipes);
     if (!error) error = fill_attributes(&attributes);
     if (!error) error = posix_spawn(pid, path, &actions, &attributes, argv, environment);
     (void)posix_spawnattr_destroy(&attributes);
@@ -245,20 +263,24 @@ static int keep_end(int ends[2], int which) {
     return fd;
 }
 
-int program_start(const char *path, const tp_task *task, const char *const *more, struct started *started) {
-    int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-    char **environment = make_environment(task, more);
+int program_start(const char *path, const tp_task *task, const char *const *more, bool reports,
+                  struct started *started) {
+    int ends[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    int pipes = reports ? PIPES : PROGRESS_FILE;
+    char **environment = make_environment(task, more, reports);
     int error = environment ? 0 : ENOMEM;
 
-    for (int i = 0; i < 3 && !error; i++)
+    for (int i = 0; i < pipes && !error; i++)
         error = open_pipe(ends[i]);
-    if (!error) error = spawn(path, environment, ends, &started->pid);
+    if (!error) error = spawn(path, environment, ends, pipes, &started->pid);
     if (!error) {
-        started->in = keep_end(ends[0], 1);
-        started->out = keep_end(ends[1], 0);
-        started->err = keep_end(ends[2], 0);
+        started->in = keep_end(ends[STDIN_FILENO], 1);
+        started->out = keep_end(ends[STDOUT_FILENO], 0);
+        started->err = keep_end(ends[STDERR_FILENO], 0);
+        started->progress = reports ? keep_end(ends[PROGRESS_FILE], 0) : -1;
+        started->result = reports ? keep_end(ends[RESULT_FILE], 0) : -1;
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < PIPES; i++)
         close_pair(ends[i]);
     free_environment(environment);
     return error;

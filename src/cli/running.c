@@ -36,11 +36,12 @@ static bool exchange(int from, int to) {
     return false;
 }
 
-int running_start(const char *path, const tp_task *task, const char *const *more, struct started *started) {
+int running_start(const char *path, const tp_task *task, const char *const *more, bool reports,
+                  struct started *started) {
     int error;
 
     (void)pthread_rwlock_rdlock(&changing);
-    error = program_start(path, task, more, started);
+    error = program_start(path, task, more, reports, started);
     if (!error) (void)exchange(0, (int)started->pid);
     (void)pthread_rwlock_unlock(&changing);
     return error;

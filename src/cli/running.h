@@ -9,7 +9,8 @@
 #define CHILDREN_MAX 1000 /* at the same time */
 
 /* As program_start. */
-int running_start(const char *path, const tp_task *task, const char *const *more, struct started *started);
+int running_start(const char *path, const tp_task *task, const char *const *more, bool reports,
+                  struct started *started);
 /* Waits for its end; status as of waitpid. 0, or errno: what became of it is not known. */
 int running_reap(pid_t pid, int *status);
 /* SIGKILL to all that run now, and to their groups. Safe in a signal handler. */

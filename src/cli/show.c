@@ -40,6 +40,43 @@ const struct usage show_usage = {
     1000,
 };
 
+/* ---- What it told -------------------------------------------------------------------------------------- */
+
+#define STEP(type, member) COLUMN_OF(type, tp_step_row, member)
+static const struct column step_columns[] = {
+    {"STEP", "name", STEP(TEXT, name), .whole = true},
+    {"DONE", "at", STEP(TIME, at)},
+    {"RESULT", "result", STEP(EXACT, result)},
+    COLUMNS_END,
+};
+
+#define PROGRESS(type, member) COLUMN_OF(type, tp_progress, member)
+static const struct column progress_columns[] = {
+    {NULL, "percent", PROGRESS(NUMBER, percent)},
+    {NULL, "message", PROGRESS(TEXT, message)},
+    {NULL, "at", PROGRESS(TIME, at)},
+    COLUMNS_END,
+};
+
+static void print_progress(const tp_progress *progress, void *arg) {
+    char *message = cli_must(escape_text(progress->message));
+    char at[RECORD_TEXT_SIZE], percent[32] = "";
+
+    (void)arg;
+    if (progress->percent >= 0) snprintf(percent, sizeof percent, "%d %%", (int)progress->percent);
+    out_text("%-13s %s%s%s (%s)\n", "progress", percent, *percent && *message ? " " : "", message,
+             record_time(progress->at, at));
+    free(message);
+}
+
+static void add_progress(const tp_progress *progress, void *arg) {
+    json_add(arg, MEMBERS(MEMBER_JSON("progress", record_object(progress_columns, progress))));
+}
+
+static void add_step(const tp_step_row *step, void *arg) {
+    listing_add(arg, step);
+}
+
 /* ---- One task ------------------------------------------------------------------------------------------ */
 
 /* Of one that is handled also whether it is there still. */
@@ -70,7 +107,7 @@ static void print_held(const tp_task *task, const struct life *life) {
         out_text("%-13s %s\n", "ran", value_duration_text(task->settled_at - claimed, since));
 }
 
-static void print_task(const tp_task *task, struct life *life) {
+static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *life) {
     const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
     const struct column lines[] = {
         {"id", NULL, TASK(TEXT, id)},
@@ -91,30 +128,48 @@ static void print_task(const tp_task *task, struct life *life) {
         {"modified_at", NULL, TASK(TIME, modified_at)},
         {"settled_at", NULL, TASK(TIME, settled_at)},
         {"params", NULL, TASK(TEXT, params)},
+        {*task->result ? "result" : NULL, NULL, TASK(TEXT, result)},
         COLUMNS_END,
     };
     struct listing *moments = listing_open(life_columns);
+    struct listing *steps = listing_open(step_columns);
+    tp_status status;
 
     record_print(lines, task);
     print_held(task, life);
+    status = tp_progress_of(conn, task, print_progress, NULL);
+    if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
+    if (status == TP_OK) {
+        out_text("\n");
+        listing_print(steps);
+    }
+    listing_free(steps);
     out_text("\n");
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
     listing_print(moments);
     if (life->cut) out_text("... more: taskpool history %s\n", task->id);
     listing_free(moments);
+    return status < 0 ? status : TP_OK;
 }
 
-static void print_json(const tp_task *task, const struct life *life) {
+static tp_status print_json(tp_conn *conn, const tp_task *task, const struct life *life) {
     struct json_object *object = record_object(task_columns, task);
     struct listing *moments = listing_open_list(life_columns);
+    struct listing *steps = listing_open_list(step_columns);
+    tp_status status = tp_progress_of(conn, task, add_progress, object);
+
+    if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
+    if (*task->result) json_add(object, MEMBERS(MEMBER_TEXT("result", task->result)));
 
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
-    json_add(object,
-             MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments))));
+    json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments)),
+                             MEMBER_JSON("steps", listing_list(steps))));
     listing_free(moments);
+    listing_free(steps);
     out_json(object);
+    return status < 0 ? status : TP_OK;
 }
 
 /* ---- Those that were asked for ------------------------------------------------------------------------- */
@@ -138,9 +193,9 @@ static tp_status show_one(struct shown *shown, const char *id, const char *key) 
         if (common.csv)
             listing_add(shown->rows, task);
         else if (common.json)
-            print_json(task, shown->life);
+            status = print_json(shown->conn, task, shown->life);
         else
-            print_task(task, shown->life);
+            status = print_task(shown->conn, task, shown->life);
     }
     tp_batch_free(batch);
     return status;

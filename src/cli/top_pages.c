@@ -105,9 +105,11 @@ static size_t draw_tasks(const struct screen *screen, char title[LINE_BYTES]) {
                      : ": none");
     for (size_t i = 0; i < count; i++) {
         const struct reader_task *task = &screen->view.tasks[i];
-        char line[LINE_BYTES];
+        char line[LINE_BYTES], percent[16] = "";
 
-        snprintf(line, sizeof line, "%s %-8s %3d  %s", task->id, task->state, task->failures, task->reason);
+        if (task->percent >= 0) snprintf(percent, sizeof percent, "%d%%", task->percent);
+        snprintf(line, sizeof line, "%s %-8s %4s %3d  %s", task->id, task->state, percent, task->failures,
+                 task->reason);
         put_row(screen, i, line);
     }
     return count;

@@ -37,7 +37,29 @@ static void copy_task(const tp_task *task, struct reader_task *to) {
     snprintf(to->state, sizeof to->state, "%s", task->state);
     snprintf(to->reason, sizeof to->reason, "%s", task->reason);
     to->failures = task->failures;
+    to->percent = -1;
     to->at = task->settled_at ? task->settled_at : task->due_at;
+}
+
+static void take_percent(const tp_running *running, void *arg) {
+    struct reader_view *view = arg;
+
+    for (size_t i = 0; i < view->task_count; i++)
+        if (strcmp(view->tasks[i].id, running->id) == 0) view->tasks[i].percent = running->percent;
+}
+
+static tp_status read_percents(struct reader *reader, struct reader_view *view) {
+    tp_running_request request = TP_RUNNING_INIT;
+    bool any = false;
+    tp_status status;
+
+    for (size_t i = 0; i < view->task_count; i++)
+        any = any || strcmp(view->tasks[i].state, "handling") == 0;
+    if (!any) return TP_OK;
+    request.handler = view->wish.handler;
+    request.limit = RUNNING_MAX;
+    status = tp_running_each(reader->conn, &request, take_percent, view);
+    return status < 0 ? status : TP_OK;
 }
 
 static tp_status read_tasks(struct reader *reader, struct reader_view *view) {
@@ -55,7 +77,7 @@ static tp_status read_tasks(struct reader *reader, struct reader_view *view) {
     for (size_t i = 0; i < view->task_count; i++)
         copy_task(tp_batch_task(batch, i), &view->tasks[i]);
     tp_batch_free(batch);
-    return status < 0 ? status : TP_OK;
+    return status < 0 ? status : read_percents(reader, view);
 }
 
 static void add_group(const tp_failure *failure, void *arg) {
@@ -85,6 +107,7 @@ static tp_status read_all(struct reader *reader, struct reader_view *view, bool 
     tp_status status = lost ? tp_conn_reopen(reader->conn) : TP_OK;
 
     if (status == TP_OK) status = figures_read(reader->conn, &view->figures, NULL);
+    if (status == TP_OK) status = figures_gates(reader->conn, &view->figures);
     if (status == TP_OK) status = read_tasks(reader, view);
     if (status == TP_OK) status = read_groups(reader, view);
     if (status != TP_OK) snprintf(view->error, sizeof view->error, "%s", tp_last_error()->text);

@@ -5,13 +5,20 @@
 
 #include "common/figures.h"
 
-enum { READER_TASKS = 50, READER_GROUPS = 50, READER_NEWEST = 10000, READER_ERROR_SIZE = 512 };
+enum {
+    READER_TASKS = 50,
+    READER_GROUPS = 50,
+    READER_NEWEST = 10000,
+    RUNNING_MAX = 1000,
+    READER_ERROR_SIZE = 512
+};
 
 struct reader_task {
     char id[TP_ID_SIZE];
     char state[12], reason[TP_REASON_MAX + 1];
     int failures;
-    int64_t at; /* failed pool: since when; others: when it is due */
+    int percent; /* how far it is; -1: not said */
+    int64_t at;  /* failed pool: since when; others: when it is due */
 };
 
 /* Tasks that fail for one reason, of the newest of each pool. */

@@ -6,6 +6,8 @@
 
 #include "common/values.h"
 
+enum { TOP_COLUMNS = 80 };
+
 double top_rate(int64_t count) {
     return (double)count * 1000.0 / FIGURES_WINDOW_MS;
 }
@@ -115,6 +117,16 @@ static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SI
              value_duration_text(figures_quantile(&sum->run, 0.95), run[1]));
 }
 
+/* Where there is room for it: the lists of tasks and of gates say more. */
+static void add_gates(int64_t waiting, char line[TOP_LINE_SIZE]) {
+    char count[TOP_COUNT_SIZE], text[TOP_COUNT_SIZE + 20];
+    size_t used = strlen(line);
+
+    if (!waiting) return;
+    snprintf(text, sizeof text, "%sat gates: %s wait", used ? "; " : "", top_count(waiting, count));
+    if (used + strlen(text) <= TOP_COLUMNS) memcpy(line + used, text, strlen(text) + 1);
+}
+
 void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_SIZE]) {
     struct handler_figures sum = figures_sum(figures);
     char open[TOP_COUNT_SIZE], due[TOP_COUNT_SIZE], hand[TOP_COUNT_SIZE], retry[TOP_COUNT_SIZE];
@@ -134,4 +146,5 @@ void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_S
     write_times(&sum, lines[2]);
     write_workers(figures, lines[3]);
     write_more(&backlog, sum.paused_due, lines[4]);
+    add_gates(figures->at_gates, lines[4]);
 }

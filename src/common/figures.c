@@ -203,6 +203,18 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
     return status < 0 ? status : TP_OK;
 }
 
+static void add_gate(const tp_gate *gate, void *arg) {
+    struct figures *figures = arg;
+
+    figures->at_gates += gate->waiting;
+}
+
+tp_status figures_gates(tp_conn *conn, struct figures *figures) {
+    tp_status status = tp_gate_each(conn, NULL, add_gate, figures);
+
+    return status < 0 ? status : TP_OK;
+}
+
 /* Those claimed first come first. A lapsed one is due: that is another alarm. */
 static void take_held(const tp_running *running, void *arg) {
     struct held_figures *held = &handler_of(arg, running->handler)->held;

@@ -19,6 +19,9 @@
     X(EXIT_BAD, 9, "check, doctor: not as it must be; erase: something is left; approve: rows have changed") \
     X(EXIT_TOTALS, 12, "control-totals, adopt: totals differ")                                               \
     X(EXIT_REQUESTED, 13, "written as a request; waits for a second person")                                 \
+    X(EXIT_FAILED, 14, "enqueue --wait: the task went to the failed pool")                                   \
+    X(EXIT_SKIPPED, 15, "enqueue --wait: the task was skipped")                                              \
+    X(EXIT_WAITED, 16, "enqueue --wait: the task has not ended in that time")                                \
     X(EXIT_INTERNAL, 70, "out of memory, or an error in taskpool")                                           \
     X(EXIT_IO, 74, "a file cannot be read, or the output cannot be written")                                 \
     X(EXIT_INTERRUPTED, 130, "enqueue: interrupted between two batches; bench: interrupted")

@@ -21,7 +21,8 @@ static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE
 
     if (!task_waits_at_gate(task))
         return record_time(task->settled_at ? task->settled_at : task->due_at, text);
-    snprintf(text, RECORD_TEXT_SIZE, "gate %s", task->gate);
+    bool after = task->gate[0] == '>';
+    snprintf(text, RECORD_TEXT_SIZE, "%s %s", after ? "after" : "gate", task->gate + after);
     return text;
 }
 

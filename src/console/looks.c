@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/life.h"
 #include "common/messages.h"
 #include "common/pool_columns.h"
 #include "common/records.h"
 #include "common/task_columns.h"
 #include "common/values.h"
-#include "mask.h"
 
 enum {
     LIMIT = 100,
@@ -46,25 +44,6 @@ static json_object *list_add(struct list *list, const void *record) {
     object = record_object(list->columns, record);
     json_object_array_add(list->objects, object);
     return object;
-}
-
-static void hide_params(json_object *object) {
-    json_add(object, MEMBERS(MEMBER_TEXT("params", NULL), MEMBER_YES_NO("params_hidden", 1)));
-}
-
-/* As far as this person may see them. */
-static void show_params(json_object *object, const struct request *request, const char *params) {
-    bool hidden;
-    char *shown;
-
-    if (!request->params) {
-        hide_params(object);
-        return;
-    }
-    shown = mask_text(request->masks, params ? params : "", &hidden);
-    json_add(object, MEMBERS(MEMBER_TEXT("params", params ? shown : NULL), MEMBER_YES_NO("params_hidden", 0),
-                             MEMBER_YES_NO("params_masked", hidden)));
-    free(shown);
 }
 
 /* ---- Tasks --------------------------------------------------------------------------------------------- */
@@ -116,41 +95,12 @@ void look_tasks(tp_conn *conn, const struct request *request, struct answer *ans
     }
     tasks.objects = new_list();
     for (size_t i = 0; i < tp_batch_count(batch); i++)
-        hide_params(list_add(&tasks, tp_batch_task(batch, i)));
+        look_hide_params(list_add(&tasks, tp_batch_task(batch, i)));
     object = json_new();
     json_add(object, MEMBERS(MEMBER_JSON("tasks", tasks.objects)));
     add_next(object, batch, &list, status);
     answer_json(answer, object);
     tp_batch_free(batch);
-}
-
-static json_object *life_of(const struct life *life) {
-    struct list moments = {new_list(), life_columns, 0, false, NULL, NULL};
-
-    for (size_t i = 0; i < life->count; i++)
-        (void)list_add(&moments, &life->moments[i]);
-    return moments.objects;
-}
-
-void look_task(tp_conn *conn, const struct request *request, struct answer *answer) {
-    struct life *life = cli_must(malloc(sizeof *life));
-    tp_batch *batch = NULL;
-    tp_status status = tp_show(conn, request->id, &batch);
-    json_object *object;
-
-    if (status == TP_OK) status = life_read(conn, tp_batch_task(batch, 0), life);
-    if (status == TP_NONE) {
-        answer_error(answer, ANSWER_NOT_FOUND, "no task has this id; it may have been purged");
-    } else if (status != TP_OK) {
-        answer_tp(answer, status);
-    } else {
-        object = record_object(task_columns, tp_batch_task(batch, 0));
-        json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life))));
-        show_params(object, request, tp_batch_task(batch, 0)->params);
-        answer_json(answer, object);
-    }
-    tp_batch_free(batch);
-    free(life);
 }
 
 /* ---- Failures ------------------------------------------------------------------------------------------ */
@@ -237,7 +187,9 @@ static void add_running(const tp_running *running, void *arg) {
                     MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_claimed_at", running->claimed_at),
                     MEMBER_NUMBER_IF(running->claimed_at != 0, "oldest_ms",
                                      list->now > running->claimed_at ? list->now - running->claimed_at : 1)));
-        json_object_array_add(tasks, record_object(running_columns, running));
+        id = record_object(running_columns, running);
+        json_add(id, MEMBERS(MEMBER_NUMBER_IF(running->percent >= 0, "percent", running->percent)));
+        json_object_array_add(tasks, id);
         return;
     }
 }
@@ -265,7 +217,7 @@ static void add_schedule(const tp_schedule *schedule, void *arg) {
     struct list *list = arg;
     json_object *object = list_add(list, schedule);
 
-    if (object) show_params(object, list->request, schedule->params);
+    if (object) look_show_params(object, list->request, schedule->params);
 }
 
 void look_schedules(tp_conn *conn, const struct request *request, struct answer *answer) {
@@ -331,7 +283,7 @@ static void add_request(const tp_request *one, void *arg) {
     struct list *list = arg;
     json_object *object = list_add(list, one);
 
-    if (object) show_params(object, list->request, one->fields & TP_EDIT_PARAMS ? one->params : NULL);
+    if (object) look_show_params(object, list->request, one->fields & TP_EDIT_PARAMS ? one->params : NULL);
 }
 
 void look_requests(tp_conn *conn, const struct request *request, struct answer *answer) {

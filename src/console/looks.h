@@ -22,4 +22,9 @@ LOOK_LIST(LOOK_DECLARE)
 #undef LOOK_DECLARE
 ask_function look_task;
 
+struct json_object;
+/* Adds the params of a task to its object, as far as this person may see them; or that they are hidden. */
+void look_show_params(struct json_object *object, const struct request *request, const char *params);
+void look_hide_params(struct json_object *object);
+
 #endif

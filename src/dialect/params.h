@@ -28,6 +28,8 @@
     X(once_key, TEXT)                                                                                        \
     X(step, TEXT)                                                                                            \
     X(result, LONG_TEXT)                                                                                     \
+    X(message, TEXT)                                                                                         \
+    X(percent, NUMBER)                                                                                       \
     X(host, TEXT)                                                                                            \
     X(handler_names, TEXT)                                                                                   \
     X(plan, TEXT)                                                                                            \
@@ -102,7 +104,14 @@
     X(business_date, TEXT)                                                                                   \
     X(kind, TEXT)                                                                                            \
     X(gate, TEXT)                                                                                            \
+    X(held, TEXT)                                                                                            \
+    X(pattern, TEXT)                                                                                         \
+    X(tokens, NUMBER)                                                                                        \
+    X(period_ms, NUMBER)                                                                                     \
+    X(token_at, NUMBER)                                                                                      \
     X(on_failure, TEXT)                                                                                      \
+    X(parent, TEXT)                                                                                          \
+    X(waits, NUMBER)                                                                                         \
     X(width, NUMBER)                                                                                         \
     X(place, NUMBER)                                                                                         \
     X(rule_at, NUMBER)                                                                                       \

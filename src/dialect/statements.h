@@ -73,6 +73,9 @@
     X(move_delete_many, TPI_CAP_MOVE_IN_TWO)                                                                 \
     X(settle_extend_many, 0)                                                                                 \
     X(settled_many, 0)                                                                                       \
+    X(result_set, 0)                                                                                         \
+    X(ended_finished, 0)                                                                                     \
+    X(ended_failed, 0)                                                                                       \
     X(alert_due, 0)                                                                                          \
     X(alert_take, 0)                                                                                         \
     X(alert_done, 0)                                                                                         \
@@ -120,6 +123,7 @@
     X(advance_once, 0)                                                                                       \
     X(advance_step, 0)                                                                                       \
     X(advance_cancel, 0)                                                                                     \
+    X(advance_progress, 0)                                                                                   \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
     X(advance_activity, 0)                                                                                   \
@@ -132,6 +136,13 @@
     X(step_add, 0)                                                                                           \
     X(step_tasks, 0)                                                                                         \
     X(step_purge, 0)                                                                                         \
+    X(step_list, 0)                                                                                          \
+    X(progress_set, 0)                                                                                       \
+    X(progress_add, 0)                                                                                       \
+    X(progress_end, 0)                                                                                       \
+    X(progress_of, 0)                                                                                        \
+    X(progress_purge, 0)                                                                                     \
+    X(progress_forget, 0)                                                                                    \
     X(once_find_locking, TPI_CAP_LOCKING_READ)                                                               \
     X(calendar_add, 0)                                                                                       \
     X(calendar_change, 0)                                                                                    \
@@ -149,6 +160,10 @@
     X(gate_read, 0)                                                                                          \
     X(gate_add, 0)                                                                                           \
     X(gate_change, 0)                                                                                        \
+    X(gate_change_made, 0)                                                                                   \
+    X(gate_patterns, 0)                                                                                      \
+    X(gate_waiting, 0)                                                                                       \
+    X(gate_tokens, 0)                                                                                        \
     X(gate_remove, 0)                                                                                        \
     X(gate_count, 0)                                                                                         \
     X(gate_note, 0)                                                                                          \
@@ -167,6 +182,32 @@
     X(gate_lacking, 0)                                                                                       \
     X(gate_list, 0)                                                                                          \
     X(gate_find, 0)                                                                                          \
+    X(group_add, 0)                                                                                          \
+    X(group_read, 0)                                                                                         \
+    X(group_share, TPI_CAP_SKIP | TPI_CAP_ONE_WRITER)                                                        \
+    X(group_lock, 0)                                                                                         \
+    X(group_try, TPI_CAP_SKIP)                                                                               \
+    X(group_close, 0)                                                                                        \
+    X(group_cancel, 0)                                                                                       \
+    X(group_end, 0)                                                                                          \
+    X(group_seen, 0)                                                                                         \
+    X(group_join, 0)                                                                                         \
+    X(group_join_many, 0)                                                                                    \
+    X(group_waiting, 0)                                                                                      \
+    X(group_release, 0)                                                                                      \
+    X(group_released, 0)                                                                                     \
+    X(group_first_open, 0)                                                                                   \
+    X(group_any, 0)                                                                                          \
+    X(group_due, 0)                                                                                          \
+    X(group_closed, 0)                                                                                       \
+    X(group_open_tasks, 0)                                                                                   \
+    X(group_count, 0)                                                                                        \
+    X(group_list, 0)                                                                                         \
+    X(group_find, 0)                                                                                         \
+    X(group_old, 0)                                                                                          \
+    X(group_tasks, 0)                                                                                        \
+    X(group_forget, 0)                                                                                       \
+    X(group_remove, 0)                                                                                       \
     X(schedule_add, 0)                                                                                       \
     X(schedule_remove, 0)                                                                                    \
     X(schedule_pause, 0)                                                                                     \
@@ -276,6 +317,8 @@
     X(check_ids, 0)                                                                                          \
     X(check_handlers, 0)                                                                                     \
     X(check_gates, 0)                                                                                        \
+    X(check_groups, 0)                                                                                       \
+    X(check_held_groups, 0)                                                                                  \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "core/retry.h"
 #include "ops/conn.h"
+#include "ops/for_workers.h"
 
 tp_status tpi_check_handler(const char *handler) {
     if (!handler || !*handler) return tpi_error(TP_MISUSE, "a task needs a handler name");
@@ -43,6 +44,15 @@ tp_status tpi_check_params(const char *params) {
                          "its key in params",
                          length, TP_PARAMS_MAX);
     if (!tpi_utf8_valid(params, length)) return tpi_error(TP_MISUSE, "params are not valid UTF-8");
+    return TP_OK;
+}
+
+tp_status tpi_check_result(const char *what, const char *result) {
+    if (!result) return TP_OK;
+    size_t length = strlen(result);
+    if (length > TP_PARAMS_MAX)
+        return tpi_error(TP_TOOBIG, "%s has %zu bytes; at most %d are allowed", what, length, TP_PARAMS_MAX);
+    if (!tpi_utf8_valid(result, length)) return tpi_error(TP_MISUSE, "%s is not valid UTF-8", what);
     return TP_OK;
 }
 

@@ -17,6 +17,8 @@
 #define TPI_AUDIT_CALENDAR_REMOVED "calendar-removed"
 #define TPI_AUDIT_GATE_SET         "gate-set"
 #define TPI_AUDIT_GATE_REMOVED     "gate-removed"
+#define TPI_AUDIT_GROUP_CANCELLED  "group-cancelled"
+#define TPI_AUDIT_GROUP_REMOVED    "group-removed"
 #define TPI_AUDIT_ADOPTED          "adopted"
 #define TPI_AUDIT_COPIED           "copied"
 #define TPI_AUDIT_ADOPT_REMOVED    "adopt-removed"

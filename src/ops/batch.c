@@ -38,7 +38,7 @@ void tpi_batch_drop_last(tp_batch *batch) {
 /* All the task's texts into one block that just fits. */
 static bool own_texts(tp_batch *batch, tp_task *task) {
     const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key, &task->params,
-                            &task->reason, &task->state,   &task->owner,   &task->gate};
+                            &task->reason, &task->state,   &task->owner,   &task->gate,      &task->result};
     size_t count = sizeof texts / sizeof texts[0], need = 0;
     for (size_t i = 0; i < count; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
@@ -119,7 +119,8 @@ struct tpi_slot *tpi_batch_add(tp_batch *batch) {
         batch->capacity = capacity;
     }
     struct tpi_slot *slot = &batch->slots[batch->count++];
-    *slot = (struct tpi_slot){.task = {.dedup_key = "", .owner = "", .gate = ""}, .batch = batch};
+    *slot =
+        (struct tpi_slot){.task = {.dedup_key = "", .owner = "", .gate = "", .result = ""}, .batch = batch};
     return slot;
 }
 

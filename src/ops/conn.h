@@ -18,6 +18,7 @@ struct tp_env {
     bool plan_given;
     enum tpi_plan plan;
     char prefix[TP_PREFIX_MAX + 1];
+    atomic_bool gate_tokens; /* a gate has tokens, as far as this process knows */
 };
 
 /* A tp_once outside a transaction that got no answer. */

@@ -11,11 +11,13 @@
 #include "ops/cut_off.h"
 #include "ops/duplicate.h"
 #include "ops/gate.h"
+#include "ops/group.h"
 #include "ops/new_task.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
 
-const char tpi_enqueue_gated_text[] = "putting a task behind a gate takes several statements";
+const char tpi_enqueue_placed_text[] =
+    "putting a task behind a gate, into a group or after one takes several statements";
 
 /* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
@@ -203,18 +205,27 @@ tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again) {
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count) {
+/* Of those that are behind gates. */
+static tp_status enter_gates(tp_conn *conn, tp_new_task *const *tasks, size_t count) {
     struct tpi_gated *gated = calloc(count, sizeof *gated);
     char(*names)[TPI_GATE_SIZE] = calloc(count, sizeof *names);
     tp_status status = gated && names ? TP_OK : tpi_link_no_memory(&conn->store.link);
+    size_t behind = 0;
     for (size_t i = 0; i < count && gated && names; i++) {
-        tpi_gate_name(tasks[i], names[i]);
-        gated[i] = (struct tpi_gated){tasks[i]->id, names[i]};
+        if (!tpi_new_task_gated(tasks[i]) || tpi_group_after(tasks[i])) continue;
+        tpi_gate_name(tasks[i], names[behind]);
+        gated[behind] = (struct tpi_gated){tasks[i]->id, names[behind]};
+        behind++;
     }
-    if (status == TP_OK) status = tpi_gates_enter(conn, gated, count);
+    if (status == TP_OK) status = tpi_gates_enter(conn, gated, behind);
     free(names);
     free(gated);
     return status;
+}
+
+tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count) {
+    tp_status status = enter_gates(conn, tasks, count);
+    return status == TP_OK ? tpi_groups_enter(conn, tasks, count) : status;
 }
 
 tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool changes) {
@@ -234,13 +245,13 @@ tp_status tpi_enqueue_may_search(tp_conn *conn, bool again, bool keyed, bool cha
 static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     struct tpi_scope scope;
     bool keyed = tpi_new_task_has_key(task);
-    bool gated = tpi_new_task_gated(task);
+    bool placed = tpi_new_task_placed(task);
     tp_status status = tpi_enqueue_may_search(conn, again, keyed, tpi_new_task_changes(task));
-    if (status == TP_OK && gated) status = tpi_conn_needs_transaction(conn, tpi_enqueue_gated_text);
+    if (status == TP_OK && placed) status = tpi_conn_needs_transaction(conn, tpi_enqueue_placed_text);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin_put(conn, &scope, keyed && !again);
     if (status == TP_OK) status = tpi_enqueue_insert(conn, task, again);
-    if (status == TP_OK && gated && !task->existing_id[0]) status = tpi_enqueue_enter(conn, &task, 1);
+    if (status == TP_OK && placed && !task->existing_id[0]) status = tpi_enqueue_enter(conn, &task, 1);
     status = tpi_scope_end(conn, &scope, status);
     if (scope.undone) tpi_new_task_unidentify(task);
     return status;
@@ -253,7 +264,7 @@ static tp_status enqueue(tp_conn *conn, tp_new_task *task) {
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     bool alone = tpi_conn_is_alone(conn);
     status = insert_in_scope(conn, task, tpi_new_task_identify(task));
-    bool rivals = tpi_new_task_has_key(task) || tpi_new_task_gated(task);
+    bool rivals = tpi_new_task_has_key(task) || tpi_new_task_placed(task);
     for (int i = 1; i < TRIES && status == TP_CONFLICT && alone && rivals; i++)
         status = insert_in_scope(conn, task, true);
     status = tpi_refused_judge(&conn->store, status, "pending", find_task, task);

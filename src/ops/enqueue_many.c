@@ -24,8 +24,7 @@ struct bulk {
     size_t keyed_count;      /* how many have */
     tp_new_task **all_keyed; /* of the whole call, by key; NULL: none of them is asked again */
     size_t all_keyed_count;
-    tp_new_task **gated; /* those that were put in behind gates; NULL: none of the call's are */
-    size_t gated_count;
+    tp_new_task **placed;    /* room for those that get a place; NULL: none of the call's do */
     struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
     struct tpi_buf document; /* with it */
     size_t inserted;
@@ -124,9 +123,7 @@ static tp_status leave_out_existing(struct bulk *bulk) {
 
 static tp_status send_alone(struct bulk *bulk, tp_new_task *task, bool again) {
     tp_status status = tpi_enqueue_insert(bulk->conn, task, again);
-    bool put = status == TP_OK && !task->existing_id[0];
-    if (put) bulk->inserted++;
-    if (put && bulk->gated && tpi_new_task_gated(task)) bulk->gated[bulk->gated_count++] = task;
+    if (status == TP_OK && !task->existing_id[0]) bulk->inserted++;
     return status == TP_EXISTS ? TP_OK : status;
 }
 
@@ -234,7 +231,7 @@ static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
 static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
     size_t bytes = 0, count = tasks->count,
            most = conn->store.caps & TPI_CAP_DOCUMENT ? DOCUMENT_ROWS : TPI_ROWS_MAX;
-    bool alone = false, again = false, keyed = false, changes = false, gated = false;
+    bool alone = false, again = false, keyed = false, changes = false, placed = false;
     for (size_t i = 0; i < count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
         tp_status status = tpi_new_task_check(task);
@@ -245,11 +242,11 @@ static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
         again = again || has_id;
         keyed = keyed || tpi_new_task_has_key(task);
         changes = changes || tpi_new_task_changes(task);
-        gated = gated || tpi_new_task_gated(task);
+        placed = placed || tpi_new_task_placed(task);
         alone = alone || goes_alone(&conn->store, task, has_id);
     }
     tp_status status = tpi_enqueue_may_search(conn, again, keyed, changes);
-    if (status == TP_OK && gated) status = tpi_conn_needs_transaction(conn, tpi_enqueue_gated_text);
+    if (status == TP_OK && placed) status = tpi_conn_needs_transaction(conn, tpi_enqueue_placed_text);
     if (status != TP_OK || conn->store.link.owned || count == 1) return status;
     if (keyed) return tpi_conn_needs_transaction(conn, "keys that are there take several queries");
     if (count <= most && bytes < DOCUMENT_MAX / 8 && !alone) return TP_OK;
@@ -260,17 +257,17 @@ static tp_status check(tp_conn *conn, const struct tpi_new_tasks *tasks) {
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
 static tp_status make_room(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
-    bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT), again = false, gated = false;
+    bool in_rows = !(bulk->store->caps & TPI_CAP_DOCUMENT), again = false, placed = false;
     bulk->keyed = calloc(DOCUMENT_ROWS, sizeof(tp_new_task *));
     if (in_rows) bulk->rows = calloc(TPI_ROWS_MAX, sizeof *bulk->rows);
     if (!bulk->keyed || (in_rows && !bulk->rows)) return tpi_link_no_memory(&bulk->store->link);
     for (size_t i = 0; i < tasks->count; i++) {
         const tp_new_task *task = tpi_new_task_at(tasks, i);
         again = again || (task->id[0] && tpi_new_task_has_key(task));
-        gated = gated || tpi_new_task_gated(task);
+        placed = placed || tpi_new_task_placed(task);
     }
-    if (gated) bulk->gated = calloc(tasks->count, sizeof(tp_new_task *));
-    if (gated && !bulk->gated) return tpi_link_no_memory(&bulk->store->link);
+    if (placed) bulk->placed = calloc(tasks->count, sizeof(tp_new_task *));
+    if (placed && !bulk->placed) return tpi_link_no_memory(&bulk->store->link);
     if (!again) return TP_OK;
     bulk->all_keyed = calloc(tasks->count, sizeof(tp_new_task *));
     if (!bulk->all_keyed) return tpi_link_no_memory(&bulk->store->link);
@@ -304,6 +301,16 @@ static bool some_has_key(const struct tpi_new_tasks *tasks) {
     return keyed;
 }
 
+/* To those that were put in. */
+static tp_status give_places(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
+    size_t count = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        tp_new_task *task = tpi_new_task_at(tasks, i);
+        if (tpi_new_task_placed(task) && !task->existing_id[0]) bulk->placed[count++] = task;
+    }
+    return count ? tpi_enqueue_enter(bulk->conn, bulk->placed, count) : TP_OK;
+}
+
 static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {
     struct tpi_scope scope;
     tp_status status = make_room(bulk, tasks);
@@ -312,8 +319,7 @@ static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks 
         for (size_t i = 0; i < tasks->count && status == TP_OK; i++)
             status = send_one(bulk, tpi_new_task_at(tasks, i));
         if (status == TP_OK) status = flush(bulk);
-        if (status == TP_OK && bulk->gated_count)
-            status = tpi_enqueue_enter(bulk->conn, bulk->gated, bulk->gated_count);
+        if (status == TP_OK && bulk->placed) status = give_places(bulk, tasks);
         status = tpi_scope_end(bulk->conn, &scope, status);
         for (size_t i = 0; scope.undone && i < tasks->count; i++)
             tpi_new_task_unidentify(tpi_new_task_at(tasks, i));
@@ -322,7 +328,7 @@ static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks 
     free(bulk->rows);
     free(bulk->keyed);
     free(bulk->all_keyed);
-    free(bulk->gated);
+    free(bulk->placed);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "ops/operate.h"
 #include "ops/request.h"
 #include "ops/steps.h"
+#include "ops/task_progress.h"
 #include "store/record.h"
 
 /* Clocks of databases that have no fraction of a second, or of several servers. */
@@ -153,6 +154,7 @@ static tp_status erase_rows(struct erasure *erasure, const struct erased_pool *p
     if (status == TP_OK && tasks->count)
         status = tpi_store_change(store, TPI_S_erase_history, &args, &events);
     if (status == TP_OK && tasks->count) status = tpi_steps_purge(erasure->conn, tasks->ids, tasks->count);
+    if (status == TP_OK && tasks->count) status = tpi_progress_erase(erasure->conn, tasks->ids, tasks->count);
     if (status == TP_OK && tasks->count && pool == &pools[FAILED])
         status = tpi_gates_deleted(erasure->conn, tasks->ids, tasks->count);
     if (status == TP_OK) status = erase_keys(erasure, pool, tasks, &keys);

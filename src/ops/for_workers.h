@@ -41,6 +41,12 @@ int64_t tpi_task_waited_ms(const tp_task *task);
 TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                      int64_t lease_ms, tp_status *answers);
 
+/* tp_complete_many with what each gave back: results[i] NULL: nothing. */
+TP_CHECKED tp_status tpi_complete_many(tp_conn *conn, const tp_task *const *tasks, const char *const *results,
+                                       size_t count, tp_status *answers);
+/* TP_TOOBIG or TP_MISUSE with text when what a handler gives back cannot be stored; NULL can. */
+TP_CHECKED tp_status tpi_check_result(const char *what, const char *result);
+
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
 /* The step of this name of a claimed task. TP_OK: it was done, *result is kept in texts. TP_NONE: it was not,
@@ -72,6 +78,24 @@ void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX 
  * some.
  */
 TP_CHECKED tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done);
+
+/* ---- Progress ------------------------------------------------------------------------------------------ */
+
+/* How far the run of a claim is. */
+struct tpi_progress_row {
+    char task_id[TP_ID_SIZE];
+    char owner[TP_ID_SIZE]; /* the claim token */
+    int32_t percent;        /* -1: not said */
+    char message[TP_REASON_MAX + 1];
+};
+/* Writes it, in statements that each are a transaction of their own. Outside an explicit transaction only. */
+TP_CHECKED tp_status tpi_progress_write(tp_conn *conn, const struct tpi_progress_row *row);
+/* The run is over: what was written of it is deleted. */
+TP_CHECKED tp_status tpi_progress_end(tp_conn *conn, const struct tpi_progress_row *row);
+/* Deletes what runs left that were killed. */
+TP_CHECKED tp_status tpi_progress_forget(tp_conn *conn);
+/* While a transaction that may write is open here, can no other write at all? */
+bool tpi_conn_writes_alone(const tp_conn *conn);
 
 /* ---- Transactions -------------------------------------------------------------------------------------- */
 
@@ -135,5 +159,12 @@ TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLU
  * or somebody purged one, and mends each in a transaction of its own. Outside an explicit transaction only.
  * TP_CONFLICT, TP_TIMEOUT: others were in the way of some. */
 TP_CHECKED tp_status tpi_gates_mend(tp_conn *conn);
+/* Lets through what tokens came back for, each gate in a transaction of its own. *wait_ms: until the next is
+ * known to come back; -1: none is. Outside an explicit transaction only. Fails as tpi_gates_mend. */
+TP_CHECKED tp_status tpi_gates_give_tokens(tp_conn *conn, int64_t *wait_ms);
+/* Asks whether any gate has tokens. */
+TP_CHECKED tp_status tpi_gates_look_for_tokens(tp_conn *conn);
+/* What this process knows of that, by asking or because it was at such a gate. */
+bool tpi_gates_may_have_tokens(tp_env *env);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/texts.h"
+#include "ops/group.h"
 #include "ops/refused.h"
 #include "store/record.h"
 
@@ -18,7 +19,10 @@
 void tpi_gate_name(const tp_new_task *task, char name[TPI_GATE_SIZE]) {
     bool ordered = task->order_key && *task->order_key;
     const char *text = ordered ? task->order_key : task->gate ? task->gate : "";
-    snprintf(name, TPI_GATE_SIZE, ordered ? "=%s" : "%s", text);
+    if (tpi_group_after(task))
+        snprintf(name, TPI_GATE_SIZE, ">%s", task->after);
+    else
+        snprintf(name, TPI_GATE_SIZE, ordered ? "=%s" : "%s", text);
 }
 
 tp_status tpi_check_gate_name(const char *name) {
@@ -48,7 +52,8 @@ tp_status tpi_gate_check(const tp_new_task *task) {
 
 tp_status tpi_gate_find(tp_conn *conn, const char *name) {
     struct tpi_gate_row gate;
-    return tpi_gate_is_key(name) ? TP_OK : tpi_gate_read(conn, name, &gate);
+    tp_status status = tpi_gate_read(conn, name, &gate);
+    return status == TP_NONE ? tpi_gate_pattern(conn, name, &gate) : status;
 }
 
 /* ---- Coming, going, coming back ------------------------------------------------------------------------ */

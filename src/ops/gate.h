@@ -11,9 +11,11 @@
 
 /* due_at of a task that waits at its gate. */
 #define TPI_GATE_WAITS TP_TIME_MAX
-/* In the tables an order key is the gate of this name: = and the key. The row of the name = alone says how
- * such gates are made; each is removed when nothing is behind it any more. */
+/* In the tables an order key is the gate of this name: = and the key. */
 #define TPI_GATE_KEY '='
+/* A gate whose name ends so is a pattern: gates whose names begin likewise are made by it with their first
+ * task, and removed with their last. The row = is the pattern of order keys. */
+#define TPI_GATE_PATTERN '*'
 enum { TPI_GATE_SIZE = TP_KEY_MAX + 2 };
 
 /* A task and the gate that it is behind. */
@@ -55,5 +57,7 @@ TP_CHECKED tp_status tpi_gate_of_each(tp_conn *conn, const char *const *ids, siz
 /* Takes the places of tasks that have ended unnoticed, counts anew, and lets through what there is room for.
  * For sessions that read what others committed. TP_OK also where there is no such gate. */
 TP_CHECKED tp_status tpi_gate_mend(tp_conn *conn, const char *name);
+/* For tests: tokens that are held come back so much earlier. */
+TP_CHECKED tp_status tpi_gates_advance(tp_conn *conn, int64_t ms);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/await.h"
 #include "ops/batch.h"
 #include "store/cursor.h"
 
@@ -141,7 +142,15 @@ tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {
     status = tpi_check_uuid("the id", id, normal);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_id, normal);
-    return read_tasks(conn, TPI_S_show, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, batch);
+    tp_batch *shown = NULL;
+    status = read_tasks(conn, TPI_S_show, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, &shown);
+    if (status == TP_OK && shown->slots[0].pool == TPI_POOL_FINISHED)
+        status = tpi_result_read(conn, &shown->slots[0]);
+    if (status == TP_OK)
+        *batch = shown;
+    else
+        tp_batch_free(shown);
+    return status;
 }
 
 tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch) {

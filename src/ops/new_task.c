@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/fsm.h"
 #include "ops/gate.h"
+#include "ops/group.h"
 #include "ops/sharding.h"
 #include "store/record.h"
 
@@ -59,8 +60,16 @@ bool tpi_new_task_changes(const tp_new_task *task) {
     return task->on_duplicate != TP_DUPLICATE_KEEP;
 }
 
-bool tpi_new_task_gated(const tp_new_task *task) {
+static bool at_gate(const tp_new_task *task) {
     return (task->order_key && *task->order_key) || (task->gate && *task->gate);
+}
+
+bool tpi_new_task_gated(const tp_new_task *task) {
+    return at_gate(task) || tpi_group_after(task);
+}
+
+bool tpi_new_task_placed(const tp_new_task *task) {
+    return tpi_new_task_gated(task) || tpi_group_in(task);
 }
 
 bool tpi_new_task_at_cut_off(const tp_new_task *task) {
@@ -122,7 +131,9 @@ static uint64_t content_of(const tp_new_task *task) {
     if (tpi_new_task_at_cut_off(task))
         hash = hash_number(hash_text(hash, task->cut_off_calendar), task->cut_off_lead_ms);
     if (tpi_new_task_changes(task)) hash = hash_number(hash, task->on_duplicate);
-    if (tpi_new_task_gated(task)) hash = hash_text(hash_text(hash, task->order_key), task->gate);
+    if (at_gate(task)) hash = hash_text(hash_text(hash, task->order_key), task->gate);
+    if (tpi_group_in(task)) hash = hash_text(hash_number(hash, 'g'), task->group);
+    if (tpi_group_after(task)) hash = hash_text(hash_number(hash, 'a'), task->after);
     return hash ? hash : 1;
 }
 
@@ -148,6 +159,7 @@ tp_status tpi_new_task_check(const tp_new_task *task) {
     if (status == TP_OK) status = check_numbers(task);
     if (status == TP_OK) status = tpi_sharding_check(task);
     if (status == TP_OK) status = tpi_gate_check(task);
+    if (status == TP_OK) status = tpi_group_check(task);
     return status == TP_OK ? check_id(task) : status;
 }
 
@@ -219,13 +231,14 @@ static bool same_shard(const struct stored *stored, const tp_new_task *task) {
     return chosen_anew || stored->shard == tpi_sharding_shard(task);
 }
 
-/* What a library that knows no gates has settled lost the name of its gate. */
+/* What a library that knows no gates has settled lost the name of its gate; so does what waited for a group.
+ */
 static bool same_gate(const struct stored *stored, const tp_new_task *task) {
     char gate[TPI_GATE_SIZE];
     bool open = same_text(stored->state, tpi_state_name(TPI_STATE_PENDING)) ||
                 same_text(stored->state, tpi_state_name(TPI_STATE_HANDLING));
     tpi_gate_name(task, gate);
-    return same_text(stored->gate, gate) || (!open && !*stored->gate);
+    return same_text(stored->gate, gate) || ((!open || tpi_group_after(task)) && !*stored->gate);
 }
 
 /* Claims and settles write due_at anew, and modified_at with it. A task that was due at once may have been

@@ -66,6 +66,15 @@ static const struct check {
      "somebody deleted rows of the table of places by hand: the maintenance of a worker counts anew, within "
      "two "
      "minutes"},
+    {TPI_S_check_groups, WRONG, 0, "groups", "every task that waits for a group has its place there",
+     "tasks wait for a group that does not know them or has ended, such as %s: nothing makes them due",
+     "somebody deleted or changed rows of the groups' tables by hand: taskpool skip --id %s, and put them in "
+     "anew"},
+    {TPI_S_check_held_groups, WORTH_KNOWING, DAY, "closed groups", "all end within a day",
+     "groups were closed more than a day ago and have not ended, such as %s: a task of theirs is open or in "
+     "the "
+     "failed pool, or a group within is; see taskpool group show",
+     ""},
     {TPI_S_check_schedules, WORTH_KNOWING, 0, "schedules", "every schedule has a next time",
      "schedules are not paused and will never fire, such as %s: their rules have no time left", ""},
     {TPI_S_check_overdue, WORTH_KNOWING, HOUR, "late schedules", "none is late",

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/four_eyes.h"
+#include "ops/group.h"
 #include "ops/operate.h"
 #include "ops/refused.h"
 #include "ops/request.h"
@@ -208,6 +209,13 @@ static tp_status purge_activity(tp_conn *conn, int64_t retention_ms, size_t limi
     return status < TP_OK ? status : TP_OK;
 }
 
+/* Groups go when finished tasks as old as their end would. */
+static tp_status purge_groups(tp_conn *conn, int64_t retention_ms, size_t limit, size_t *deleted) {
+    int64_t now = 0;
+    tp_status status = tpi_ask_now(conn, &now);
+    return status == TP_OK ? tpi_groups_purge(conn, now - retention_ms, limit, deleted) : status;
+}
+
 tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
@@ -220,6 +228,7 @@ tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
         status = purge_pools(&op, retention_ms, limit);
     if (status == TP_OK && retention_ms[TASK_POOLS])
         status = purge_activity(conn, retention_ms[TASK_POOLS], limit, &old);
+    if (status == TP_OK && retention_ms[0]) status = purge_groups(conn, retention_ms[0], limit, &old);
     if (status == TP_OK && deleted) *deleted = op.result.done + old;
     return status;
 }

@@ -17,6 +17,7 @@ static const struct tpi_column columns[] = {
     TPI_COLUMN(INT, tp_running, failures),
     TPI_COLUMN(NUMBER, tp_running, wanted_at),
     TPI_COLUMN(NUMBER, tp_running, lapses_at),
+    TPI_COLUMN(INT, tp_running, percent),
     TPI_COLUMN_END,
 };
 

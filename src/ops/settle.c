@@ -10,10 +10,10 @@
 #include "base/utf8.h"
 #include "core/fsm.h"
 #include "core/retry.h"
+#include "ops/for_workers.h"
 #include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
-#include "store/record.h"
 
 /* One settle as asked. */
 struct request {
@@ -23,6 +23,7 @@ struct request {
     const tp_retry *retry;
     int64_t delay_ms, lease_ms;
     char reason[TP_REASON_MAX + 1];   /* "": keeps what is there */
+    const char *result;               /* of a completion; NULL: none */
     struct tpi_history_event failure; /* as the history gets it */
 };
 
@@ -50,23 +51,6 @@ static void fill_args(struct request *request, const struct tpi_change *change, 
     tpi_args_number(args, TPI_P_lease_ms, request->lease_ms);
 }
 
-/* In which pool and state the row is. TP_NONE: there is none under this token. */
-static tp_status find_row(tp_conn *conn, const tp_task *task, struct tpi_row_state *row) {
-    static const struct tpi_column columns[] = {
-        TPI_COLUMN(POOL, struct tpi_row_state, pool),
-        TPI_COLUMN(STATE, struct tpi_row_state, state),
-        {TPI_READ_NOT, 0, 0},
-        TPI_COLUMN(CHARS, struct tpi_row_state, gate),
-        TPI_COLUMN_END,
-    };
-    struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_id, task->id);
-    tpi_args_text(&args, TPI_P_token, task->owner);
-    tp_status status = tpi_store_read(&conn->store, TPI_S_settled, &args, columns, NULL, row);
-    if (status == TP_OK) conn->store.link.tx_state.seen = true;
-    return status;
-}
-
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 
 static enum tpi_statement statement_for(const struct tpi_change *change) {
@@ -88,11 +72,22 @@ static bool records(const struct tpi_change *change) {
 /* The row did not go. What was written of its move is to be undone. */
 static tp_status not_gone(const struct request *request) {
     struct tpi_row_state row = {.pool = TPI_POOL_FINISHED, .state = TPI_STATE_DONE};
-    tp_status status = find_row(request->conn, request->task, &row);
+    tp_status status = tpi_settled_find(request->conn, request->task, &row);
     if (status == TP_OK && row.pool == TPI_POOL_PENDING)
         return tpi_refused_silently(&request->conn->store, "kept a row that was to be moved", "pending");
     if (status < TP_OK) return status;
     return tpi_error(TP_LOST, "the claim was lost while the task was being moved");
+}
+
+tp_status tpi_settle_result(tp_conn *conn, const tp_task *task, const char *result) {
+    struct tpi_args args = {0};
+    if (!result) return TP_OK;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_token, task->owner);
+    tpi_args_text(&args, TPI_P_result, result);
+    tp_status status = tpi_store_change_one(&conn->store, TPI_S_result_set, &args);
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no result", "finished");
+    return status;
 }
 
 /* All statements of a change, of which this is the first, inside a transaction. half: between the two halves
@@ -100,8 +95,9 @@ static tp_status not_gone(const struct request *request) {
 static tp_status write_parts(const struct request *request, const struct tpi_change *change,
                              enum tpi_statement first, struct tpi_args *args, bool *half) {
     struct tpi_store *store = &request->conn->store;
+    bool moved = first == TPI_S_move_finished && !(store->caps & TPI_CAP_MOVE_IN_TWO);
     tp_status status = tpi_store_change_one(store, first, args);
-    if (status == TP_OK && moves(change)) {
+    if (status == TP_OK && moves(change) && !moved) {
         status = tpi_store_change_one(store, TPI_S_move_delete, args);
         if (status == TP_NONE) status = not_gone(request);
         *half = status == TP_LOST;
@@ -110,7 +106,7 @@ static tp_status write_parts(const struct request *request, const struct tpi_cha
         status = tpi_store_change_one(store, TPI_S_history_add, args);
         if (status == TP_NONE) return tpi_refused_silently(store, "stored no row", "history");
     }
-    return status;
+    return status == TP_OK ? tpi_settle_result(request->conn, request->task, request->result) : status;
 }
 
 /* On a borrowed connection half a move could not be taken back, so the row is locked first, by an extension
@@ -170,11 +166,13 @@ static tp_status write_change(struct request *request, const struct tpi_change *
     struct tpi_scope scope;
     bool half = false;
     tp_conn *conn = request->conn;
-    bool several = (conn->store.caps & TPI_CAP_MOVE_IN_TWO) && (moves(change) || records(change));
+    bool in_two = conn->store.caps & TPI_CAP_MOVE_IN_TWO;
+    bool several = request->result || (in_two && (moves(change) || records(change)));
     if (tpi_hold_is(request->task)) {
         if (request->event == TPI_EVENT_COMPLETE && tpi_hold_locked(conn, request->task)) {
             tp_status finished = tpi_hold_finish(conn, request->task);
-            return finished == TP_NONE ? finish_gated(request, change) : finished;
+            if (finished == TP_NONE) return finish_gated(request, change);
+            return finished == TP_OK ? tpi_settle_result(conn, request->task, request->result) : finished;
         }
         tp_status marked = tpi_hold_mark(conn, request->task);
         if (marked != TP_OK) return marked;
@@ -189,13 +187,6 @@ static tp_status write_change(struct request *request, const struct tpi_change *
 }
 
 /* ---- What became of it --------------------------------------------------------------------------------- */
-
-tp_status tpi_settle_lost(tp_conn *conn, const tp_task *task) {
-    tpi_link_doom(&conn->store.link);
-    return tpi_error(TP_LOST,
-                     "task %s: the claim is no longer held; its lease lapsed, or it was settled otherwise",
-                     task->id);
-}
 
 /* What an earlier try of this failure answered, as the history has it when the task has gone on to another
  * claim. TP_NONE: there was none. */
@@ -212,7 +203,7 @@ static tp_status failed_before(const struct request *request) {
 static tp_status look(const struct request *request, const struct tpi_facts *facts, struct tpi_row_state *row,
                       struct tpi_change *change) {
     *row = (struct tpi_row_state){.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
-    tp_status status = find_row(request->conn, request->task, row);
+    tp_status status = tpi_settled_find(request->conn, request->task, row);
     *change = (struct tpi_change){.verdict = TP_LOST};
     if (status == TP_OK) *change = tpi_fsm_decide(row->pool, row->state, request->event, facts);
     return status;
@@ -257,7 +248,7 @@ static tp_status find_move(struct tpi_store *store, void *arg) {
     const struct request *request = arg;
     struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
     if (!(store->caps & TPI_CAP_MOVE_IN_TWO)) return TP_NONE;
-    tp_status status = find_row(request->conn, request->task, &row);
+    tp_status status = tpi_settled_find(request->conn, request->task, &row);
     if (status == TP_NONE) return tpi_hold_is(request->task) ? TP_NONE : TP_LOST;
     return status == TP_OK && row.pool == TPI_POOL_PENDING ? TP_NONE : status;
 }
@@ -273,16 +264,6 @@ static tp_status settle_met_copy(struct request *request, const struct tpi_facts
 }
 
 /* ---- The settles --------------------------------------------------------------------------------------- */
-
-tp_status tpi_settle_check(const tp_task *task) {
-    if (!task || !task->id) return tpi_error(TP_MISUSE, "task is NULL");
-    if (!task->owner || !*task->owner)
-        return tpi_error(TP_MISUSE, "task %s was not claimed: it has no claim token", task->id);
-    if (task->modified_at)
-        return tpi_error(
-            TP_MISUSE, "task %s comes from tp_list or tp_show; only who claimed it may settle it", task->id);
-    return TP_OK;
-}
 
 /* The failure that is the last; sets the delay after one that is not. */
 static int32_t ask_policy(struct request *request) {
@@ -301,6 +282,7 @@ static tp_status decide_and_write(struct request *request) {
     if (status == TP_OK) status = tpi_check_duration("delay_ms", request->delay_ms);
     if (status == TP_OK) status = tpi_check_duration("lease_ms", request->lease_ms);
     if (status == TP_OK) status = tpi_check_retry(request->retry);
+    if (status == TP_OK) status = tpi_check_result("the result", request->result);
     if (status != TP_OK) return tpi_conn_doom(request->conn, status);
     const tp_task *task = request->task;
     struct tpi_facts facts = {
@@ -333,7 +315,12 @@ static void set_reason(struct request *request, const char *reason, const char *
 }
 
 tp_status tp_complete(tp_conn *conn, const tp_task *task) {
-    struct request request = {.conn = conn, .task = task, .event = TPI_EVENT_COMPLETE};
+    return tp_complete_with(conn, task, NULL);
+}
+
+tp_status tp_complete_with(tp_conn *conn, const tp_task *task, const char *result) {
+    struct request request = {
+        .conn = conn, .task = task, .event = TPI_EVENT_COMPLETE, .result = result && *result ? result : NULL};
     return settle(&request);
 }
 
@@ -372,29 +359,9 @@ tp_status tpi_settle_lapsed(tp_conn *conn, const tp_task *task, const struct tpi
     tp_status status = write_change(&request, change);
     if (status == TP_NONE) {
         struct tpi_row_state row = {.pool = TPI_POOL_FINISHED, .state = TPI_STATE_DONE};
-        status = find_row(conn, task, &row);
+        status = tpi_settled_find(conn, task, &row);
         if (status == TP_OK) status = try_gated(&request, change, &row);
     }
     status = tpi_refused_judge(&conn->store, status, "'s tables", find_move, &request);
     return status == TP_NONE ? not_gone(&request) : status;
-}
-
-static tp_status find_end(tp_conn *conn, const tp_task *task) {
-    struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_PENDING};
-    bool last = false;
-    tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK) status = tpi_settle_check(task);
-    if (status != TP_OK) return tpi_conn_doom(conn, status);
-    if (tpi_hold_locked(conn, task)) return TP_NONE;
-    status = find_row(conn, task, &row);
-    if (status == TP_OK && row.pool == TPI_POOL_PENDING && row.state == TPI_STATE_HANDLING) return TP_NONE;
-    if (status == TP_NONE) {
-        status = tpi_history_failed(conn, task->id, task->owner, &last);
-        if (status == TP_NONE) return tpi_settle_lost(conn, task);
-    }
-    return status;
-}
-
-tp_status tp_settled(tp_conn *conn, const tp_task *task) {
-    return tpi_conn_answer(conn, find_end(conn, task));
 }

@@ -42,7 +42,7 @@ tp_status tpi_group_complete_gated(struct tpi_settle_many *many) {
         if (many->items[i].open && many->items[i].gate) items[count++] = &many->items[i];
     if (count) qsort(items, count, sizeof(struct tpi_settle_item *), by_gate);
     for (size_t i = 0; i < count && status >= TP_OK; i++) {
-        status = tp_complete(many->conn, items[i]->task);
+        status = tp_complete_with(many->conn, items[i]->task, items[i]->result);
         if (status < TP_OK && status != TP_LOST) break;
         items[i]->answer = status;
         items[i]->open = false;

@@ -10,7 +10,8 @@
 /* One task of the call. */
 struct tpi_settle_item {
     const tp_task *task;
-    size_t index; /* in the caller's list */
+    const char *result; /* NULL: none */
+    size_t index;       /* in the caller's list */
     tp_status answer;
     bool open;        /* not answered yet */
     bool repeated;    /* the same task as the item before, whose answer it shares */
@@ -23,6 +24,7 @@ struct tpi_settle_many {
     int64_t lease_ms;
     struct tpi_settle_item *items; /* by token, then id */
     size_t count;
+    bool with_results;      /* some have one */
     size_t gated;           /* how many are known to be behind gates */
     struct tpi_texts texts; /* the gates' names */
 };

@@ -117,6 +117,13 @@ static tp_status half_moved(struct tpi_settle_many *many, struct tpi_settle_grou
     return tpi_refused_silently(&many->conn->store, "kept rows that were to be moved", "pending");
 }
 
+static tp_status store_results(struct tpi_settle_many *many, const struct tpi_settle_group *group) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; many->with_results && i < group->count && status == TP_OK; i++)
+        status = tpi_settle_result(many->conn, group->items[i]->task, group->items[i]->result);
+    return status;
+}
+
 static tp_status complete_group(struct tpi_settle_many *many, struct tpi_settle_group *group) {
     struct tpi_args args;
     int64_t rows = 0;
@@ -128,9 +135,11 @@ static tp_status complete_group(struct tpi_settle_many *many, struct tpi_settle_
     tp_status status = tpi_store_change(&many->conn->store, TPI_S_move_finished_many, &args, &rows);
     if (status == TP_OK && rows != (int64_t)group->count)
         status = tpi_group_leave_out_gated(many, group, &args, rows);
-    if (status != TP_OK || !group->count || !(many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return status;
-    status = change_all(many, group, TPI_S_move_delete_many, &args);
-    return status == TP_NONE ? half_moved(many, group) : status;
+    if (status != TP_OK || !group->count) return status;
+    if (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)
+        status = change_all(many, group, TPI_S_move_delete_many, &args);
+    if (status == TP_NONE) return half_moved(many, group);
+    return status == TP_OK ? store_results(many, group) : status;
 }
 
 typedef tp_status write_fn(struct tpi_settle_many *many, struct tpi_settle_group *group);
@@ -147,7 +156,8 @@ static tp_status for_groups(struct tpi_settle_many *many, write_fn *write) {
 static bool needs_scope(const struct tpi_settle_many *many) {
     struct tpi_settle_group group;
     size_t at = 0;
-    if (many->event == TPI_EVENT_COMPLETE && (many->conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return true;
+    bool in_two = many->conn->store.caps & TPI_CAP_MOVE_IN_TWO;
+    if (many->event == TPI_EVENT_COMPLETE && (in_two || many->with_results)) return true;
     bool first = next_group(many, &at, &group);
     return first && next_group(many, &at, &group);
 }
@@ -196,8 +206,9 @@ static tp_status one_by_one(const struct tpi_settle_many *many) {
     for (size_t i = 0; i < many->count; i++) {
         struct tpi_settle_item *item = &many->items[i];
         if (!item->open) continue;
-        tp_status status = many->event == TPI_EVENT_EXTEND ? tp_extend(many->conn, item->task, many->lease_ms)
-                                                           : tp_complete(many->conn, item->task);
+        tp_status status = many->event == TPI_EVENT_EXTEND
+                               ? tp_extend(many->conn, item->task, many->lease_ms)
+                               : tp_complete_with(many->conn, item->task, item->result);
         if (status < TP_OK && status != TP_LOST) return status;
         item->answer = status;
         item->open = false;
@@ -276,6 +287,7 @@ static tp_status settle_locked(struct tpi_settle_many *many) {
         item->gate = gates[at++];
         item->open = item->gate;
         many->gated += item->open;
+        if (!item->gate) status = tpi_settle_result(many->conn, item->task, item->result);
     }
     free(gates);
     free(locked);
@@ -311,12 +323,16 @@ static tp_status settle_items(struct tpi_settle_many *many) {
     return many->conn->store.link.owned ? settle_alone(many) : one_by_one(many);
 }
 
-static tp_status settle(struct tpi_settle_many *many, const tp_task *const *tasks, tp_status *answers) {
+static tp_status settle(struct tpi_settle_many *many, const tp_task *const *tasks, const char *const *results,
+                        tp_status *answers) {
     const tp_task *lost = NULL;
     many->items = calloc(many->count, sizeof *many->items);
     if (!many->items) return tpi_link_no_memory(&many->conn->store.link);
-    for (size_t i = 0; i < many->count; i++)
-        many->items[i] = (struct tpi_settle_item){.task = tasks[i], .index = i, .open = true};
+    for (size_t i = 0; i < many->count; i++) {
+        many->items[i] = (struct tpi_settle_item){
+            .task = tasks[i], .result = results ? results[i] : NULL, .index = i, .open = true};
+        many->with_results = many->with_results || many->items[i].result;
+    }
     qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
     /* A task that is named twice is settled once. */
     for (size_t i = 1; i < many->count; i++) {
@@ -336,7 +352,8 @@ static tp_status settle(struct tpi_settle_many *many, const tp_task *const *task
     return lost ? tpi_settle_lost(many->conn, lost) : status;
 }
 
-static tp_status settle_many(struct tpi_settle_many *many, const tp_task *const *tasks, tp_status *answers) {
+static tp_status settle_many(struct tpi_settle_many *many, const tp_task *const *tasks,
+                             const char *const *results, tp_status *answers) {
     tp_status status = tpi_conn_ready(many->conn);
     if (status == TP_OK && !tasks && many->count) status = tpi_error(TP_MISUSE, "tasks is NULL");
     for (size_t i = 0; tasks && i < many->count && status == TP_OK; i++)
@@ -344,17 +361,22 @@ static tp_status settle_many(struct tpi_settle_many *many, const tp_task *const 
     if (status == TP_OK) status = tpi_check_duration("lease_ms", many->lease_ms);
     if (status == TP_OK && many->count) status = tpi_conn_know_mode(many->conn);
     if (status != TP_OK) return tpi_conn_doom(many->conn, status);
-    return tasks && many->count ? tpi_conn_answer(many->conn, settle(many, tasks, answers)) : TP_OK;
+    return tasks && many->count ? tpi_conn_answer(many->conn, settle(many, tasks, results, answers)) : TP_OK;
+}
+
+tp_status tpi_complete_many(tp_conn *conn, const tp_task *const *tasks, const char *const *results,
+                            size_t count, tp_status *answers) {
+    struct tpi_settle_many many = {.conn = conn, .event = TPI_EVENT_COMPLETE, .count = count};
+    return settle_many(&many, tasks, results, answers);
 }
 
 tp_status tp_complete_many(tp_conn *conn, const tp_task *const *tasks, size_t count, tp_status *answers) {
-    struct tpi_settle_many many = {.conn = conn, .event = TPI_EVENT_COMPLETE, .count = count};
-    return settle_many(&many, tasks, answers);
+    return tpi_complete_many(conn, tasks, NULL, count, answers);
 }
 
 tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count, int64_t lease_ms,
                           tp_status *answers) {
     struct tpi_settle_many many = {
         .conn = conn, .event = TPI_EVENT_EXTEND, .lease_ms = lease_ms, .count = count};
-    return settle_many(&many, tasks, answers);
+    return settle_many(&many, tasks, NULL, answers);
 }

@@ -9,7 +9,7 @@
 #include "ops/for_workers.h"
 #include "ops/refused.h"
 #include "ops/settle.h"
-#include "store/record.h"
+#include "store/cursor.h"
 
 struct found {
     int64_t done_at; /* 0: it was not done */
@@ -89,4 +89,27 @@ tp_status tpi_steps_purge(tp_conn *conn, const char *const *ids, size_t count) {
     free(all);
     tpi_texts_free(&texts);
     return status;
+}
+
+/* ---- For people ---------------------------------------------------------------------------------------- */
+
+tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(TEXT, tp_step_row, name),
+        TPI_COLUMN(TEXT, tp_step_row, result),
+        TPI_COLUMN(NUMBER, tp_step_row, at),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
+    struct tpi_cursor cursor;
+    tp_step_row step;
+    tp_status status = tpi_conn_ready(conn);
+    if (status != TP_OK) return status;
+    if (!task || !see) return tpi_error(TP_MISUSE, "tp_step_each: task and see must not be NULL");
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_number(&args, TPI_P_created_at, task->created_at);
+    tpi_cursor_open(&cursor, &conn->store, TPI_S_step_list, &args, columns, SIZE_MAX);
+    while (tpi_cursor_next(&cursor, &step))
+        see(&step, arg);
+    return tpi_cursor_close(&cursor);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/trace.h"
 #include "base/utf8.h"
+#include "ops/for_workers.h"
 #include "worker/outcome.h"
 
 /* Polls for a claim of this process that is not taken in yet: the first are that far apart, the others more.
@@ -29,6 +30,7 @@ struct group {
     size_t count;
     struct tpi_job *jobs[TP_CLAIM_MAX];
     const tp_task *tasks[TP_CLAIM_MAX];
+    const char *results[TP_CLAIM_MAX];
     tp_status answers[TP_CLAIM_MAX];
 };
 
@@ -140,7 +142,7 @@ static tp_status try_settle(struct group *group, tpi_ask_fn ask, void *arg) {
 static tp_status ask_one(tp_conn *conn, void *arg) {
     struct tpi_job *job = arg;
     if (job->done && job->settle.last_resort) {
-        tp_status status = tp_complete(conn, job->task);
+        tp_status status = tp_complete_with(conn, job->task, tpi_result_text(job->result));
         if (status >= 0) tpi_outcome_set(job, TP_RUN_DONE, NULL);
         if (status >= 0 || tp_status_may_retry(status)) return status;
     }
@@ -253,7 +255,7 @@ static bool settle_one(struct group *group, struct tpi_job *job) {
 
 static tp_status ask_many(tp_conn *conn, void *arg) {
     struct group *group = arg;
-    return tp_complete_many(conn, group->tasks, group->count, group->answers);
+    return tpi_complete_many(conn, group->tasks, group->results, group->count, group->answers);
 }
 
 /* Leaves in the group the completions that are to go together; settles the others. */
@@ -283,6 +285,7 @@ static void take_over(struct group *group) {
     group->count = kept;
     for (size_t i = 0; i < kept; i++) {
         group->tasks[i] = group->jobs[i]->task;
+        group->results[i] = tpi_result_text(group->jobs[i]->result);
         group->answers[i] = TP_OK;
     }
 }

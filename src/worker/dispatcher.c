@@ -161,6 +161,8 @@ static void send_before_holding(struct tpi_dispatcher *dispatcher) {
     }
 }
 
+enum { LOOK_MS = 1000 };
+
 /* The handler threads claim by themselves; what is left is maintenance and the end of a drain. */
 static void watch_holders(struct tpi_dispatcher *dispatcher) {
     if (dispatcher->options->drain) {
@@ -169,6 +171,7 @@ static void watch_holders(struct tpi_dispatcher *dispatcher) {
     }
     int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
     if (until <= now) until = now + dispatcher->options->poll_ms; /* offline: it waits */
+    if (until > now + LOOK_MS) until = now + LOOK_MS; /* a thread may have met a gate with tokens */
     tpi_lifetime_pause(dispatcher->life, until - now, false);
 }
 

@@ -38,6 +38,7 @@ static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) 
 static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool *done) {
     if (rival->done) {
         *done = true; /* for the new claim to settle; this one has no more to settle */
+        job->result = tpi_result_ref(rival->result);
         atomic_store(&job->started, true);
         atomic_store(&rival->passed_on, true);
         atomic_store(&rival->lost, true);

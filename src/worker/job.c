@@ -143,6 +143,7 @@ void tpi_job_unref(struct tpi_job *job) {
     tp_batch_free(job->batch);
     free(job->settle.outcome.reason);
     free((void *)(uintptr_t)atomic_load(&job->stop_notice));
+    tpi_result_unref(job->result);
     free(job);
     tpi_lifetime_remove_job(jobs->life);
 }
@@ -175,13 +176,16 @@ void tpi_job_run(struct tpi_job *job) {
     pthread_mutex_unlock(&job->jobs->lock);
 }
 
-struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done) {
+struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done, struct tpi_result *result) {
     for (;;) {
         pthread_mutex_lock(&job->jobs->lock);
         struct tpi_job *successor = job->successor;
+        struct tpi_result *before = job->result;
         job->running = false;
         job->done = done && !successor;
+        if (!successor) job->result = result;
         pthread_mutex_unlock(&job->jobs->lock);
+        if (!successor) tpi_result_unref(before);
         if (!successor) return job;
         tpi_job_end(job);
         job = successor;

@@ -4,6 +4,7 @@
 
 #include "worker/claims.h"
 #include "worker/lifetime.h"
+#include "worker/result.h"
 
 enum { TPI_EXTEND_MAX = 1000 }; /* leases extended in one call */
 
@@ -66,7 +67,8 @@ struct tpi_job {
     struct tpi_job *next;              /* in the queue or in the completer's list */
     struct tpi_job *in_flight_next;    /* under in_flight.c's lock */
     struct tpi_settle settle;
-    int64_t claimed_ms; /* monotonic: when the database's clock said how long it had waited */
+    struct tpi_result *result; /* what its handler gave back when it ended well; NULL: nothing */
+    int64_t claimed_ms;        /* monotonic: when the database's clock said how long it had waited */
 
     _Atomic(const struct tpi_stop_notice *)
         stop_notice; /* written under the jobs' lock, once; NULL: it is wanted */
@@ -111,9 +113,9 @@ TP_CHECKED tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, 
 bool tpi_job_start(struct tpi_job *job);
 /* Around a call of its handler. The second gives the job under whose claim it goes on, with its way: the
  * same, or the last with which this process claimed the task meanwhile. done: it is done, and only that is
- * left to be stored. */
+ * left to be stored. Takes the reference to what the handler gave back (NULL: nothing). */
 void tpi_job_run(struct tpi_job *job);
-struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done);
+struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done, struct tpi_result *result);
 /* Its handler has ended well, outside a transaction. */
 void tpi_job_mark_done(struct tpi_job *job);
 /* During the call: under whose claim it is by now. */

@@ -50,7 +50,7 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
                                  skips ? (reason ? reason : "") : NULL);
     switch (outcome->verdict) {
     case TP_RUN_DONE:
-        return tp_complete(conn, job->task);
+        return tp_complete_with(conn, job->task, tpi_result_text(job->result));
     case TP_RUN_SKIPPED:
         return tp_skip(conn, job->task, reason);
     case TP_RUN_LATER:

@@ -24,6 +24,8 @@
 /* Clears what a call that is to be made again left behind. */
 static void reset(struct tp_run *run) {
     run->trouble = TP_OK;
+    tpi_result_unref(run->result);
+    run->result = NULL;
     run->doomed = false;
     run->no_retry = false;
     run->steps = 0;
@@ -31,6 +33,12 @@ static void reset(struct tp_run *run) {
     run->reason_noted = false;
     run->reason[0] = '\0';
     run->why[0] = '\0';
+}
+
+struct tpi_result *tpi_run_take_result(struct tp_run *run) {
+    struct tpi_result *result = run->result;
+    run->result = NULL;
+    return result;
 }
 
 bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job) {
@@ -343,7 +351,8 @@ void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_
             atomic_fetch_add(&runs->running, 1);
             tpi_job_run(run.job);
             tp_verdict verdict = tpi_run_call(&run);
-            run.job = tpi_job_ran(run.job, verdict == TP_RUN_DONE && !run.in_transaction);
+            run.job = tpi_job_ran(run.job, verdict == TP_RUN_DONE && !run.in_transaction,
+                                  tpi_run_take_result(&run));
             atomic_fetch_sub(&runs->running, 1);
             tp_task_params_free(run.job->task);
             run.params = NULL;
@@ -351,5 +360,6 @@ void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_
         } while (next == RUN_AGAIN);
     }
     tpi_texts_free(&run.results);
+    tpi_progress_done(runs->progress, &run.progress);
     if (next == RUN_ENDED) tpi_job_end(run.job);
 }

@@ -4,12 +4,14 @@
 
 #include "base/texts.h"
 #include "worker/completer.h"
+#include "worker/progress_writer.h"
 
 /* What is common to all runs of a worker. */
 struct tpi_runs {
     struct tpi_lifetime *life;
     struct tpi_record *record;
     struct tpi_completer *completer;
+    struct tpi_progress_writer *progress;
     pthread_mutex_t reader_lock; /* held over a database call */
     struct tpi_session reader;   /* under reader_lock: reads long parameters for all handlers */
     atomic_size_t running;       /* handlers being called */
@@ -29,9 +31,11 @@ struct tp_run {
     bool doomed;       /* that was inside the transaction: it can only be rolled back */
     bool no_retry;
     int64_t delay_ms;
-    const char *params;       /* NULL: not read yet */
-    struct tpi_texts results; /* of its steps */
-    size_t steps;             /* that this call of the handler asked for */
+    const char *params;            /* NULL: not read yet */
+    struct tpi_result *result;     /* what this call gave back; NULL: nothing */
+    struct tpi_progress *progress; /* what it told of that; NULL: nothing */
+    struct tpi_texts results;      /* of its steps */
+    size_t steps;                  /* that this call of the handler asked for */
     bool in_step;
     tp_status step_fault;    /* what the step did that it must not do, or could not keep */
     const char *step_result; /* what it returns; NULL: nothing */
@@ -45,6 +49,8 @@ struct tp_run {
 bool tpi_run_is_exhausted(struct tpi_runs *runs, const struct tpi_job *job);
 /* Calls the handler once. */
 tp_verdict tpi_run_call(struct tp_run *run);
+/* Hands over what the call gave back. */
+struct tpi_result *tpi_run_take_result(struct tp_run *run);
 /* Runs one job to its settle, or to the completer. */
 void tpi_run_job(struct tpi_runs *runs, struct tpi_session *session, struct tpi_job *job);
 /* Keeps the text of the thread's last error, which is gone with its next call. */

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/trace.h"
-#include "base/utf8.h"
 #include "ops/for_workers.h"
 #include "worker/run.h"
 
@@ -237,13 +236,9 @@ tp_status tp_run_step(tp_run *run, const char *name, tp_step_fn fn, void *arg, c
 }
 
 static tp_status keep_result(struct tp_run *run, const char *result) {
-    size_t length = result ? strlen(result) : 0;
-    if (length > TP_PARAMS_MAX)
-        return tpi_error(TP_TOOBIG, "the step's result has %zu bytes; at most %d are allowed", length,
-                         TP_PARAMS_MAX);
-    if (!tpi_utf8_valid(result ? result : "", length))
-        return tpi_error(TP_MISUSE, "the step's result is not valid UTF-8");
-    run->step_result = result ? tpi_texts_keep(&run->results, result, length) : NULL;
+    tp_status status = tpi_check_result("the step's result", result);
+    if (status != TP_OK) return status;
+    run->step_result = result ? tpi_texts_keep(&run->results, result, strlen(result)) : NULL;
     return !result || run->step_result ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
 }
 

@@ -64,6 +64,7 @@ static tp_status start_each(struct tp_worker *worker) {
         {tpi_completer_main, &worker->completer},
         {tpi_watchdog_main, &worker->watchdog},
         {tpi_heartbeat_main, &worker->heartbeat},
+        {tpi_progress_writer_main, &worker->progress},
         {tpi_alerter_wanted(&worker->alerter) ? tpi_alerter_main : NULL, &worker->alerter},
         {tpi_dispatcher_main, &worker->dispatcher},
     };

@@ -77,6 +77,7 @@ tp_status tp_worker_step(tp_worker *worker, size_t *handled) {
     status = drained ? TP_NONE : claim_and_run(worker, &count);
     if (status >= 0 && tpi_alerter_wanted(&worker->alerter))
         status = tpi_alerter_deliver(&worker->alerter, &worker->dispatcher.session, false);
+    tpi_progress_step(&worker->progress, &worker->runs.reader);
     tpi_session_drop(&worker->dispatcher.session); /* the other session may need what it had locked */
     tpi_lifetime_set_here(before);
     if (handled) *handled = count;

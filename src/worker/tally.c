@@ -49,6 +49,14 @@ void tpi_tally_run(struct tpi_tally *tally, const char *handler, int64_t ms) {
     if (counts) count_time(&counts->run, ms);
 }
 
+int64_t tpi_tally_outcomes(const struct tpi_tally *tally) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < tally->handlers->count; i++)
+        for (size_t k = 0; k < TPI_TALLY_OUTCOMES; k++)
+            sum += atomic_load_explicit(&tally->counts[i].outcomes[k], memory_order_relaxed);
+    return sum;
+}
+
 /* ---- Writing, under the heartbeat's lock --------------------------------------------------------------- */
 
 /* What is counted meanwhile goes into the next row. */

@@ -44,6 +44,9 @@ void tpi_tally_wait(struct tpi_tally *tally, const char *handler, int64_t ms);
 /* Of one call of a handler. */
 void tpi_tally_run(struct tpi_tally *tally, const char *handler, int64_t ms);
 
+/* How many outcomes were counted and not written yet: another number than before says that some were. */
+int64_t tpi_tally_outcomes(const struct tpi_tally *tally);
+
 /* Writes what is due to be written; last: all. worker: the id of its row; now: the database's clock. A
  * failure loses nothing: it is written by the next call. */
 void tpi_tally_write(struct tpi_tally *tally, struct tpi_session *session, const char *worker, int64_t now,

@@ -150,7 +150,9 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     keep_outcome(job, &run, verdict);
     cycle->asked = run.asked;
     cycle->doomed = run.doomed;
-    (void)tpi_job_ran(job, verdict == TP_RUN_DONE && !run.asked);
+    struct tpi_result *result = before ? tpi_result_ref(job->result) : tpi_run_take_result(&run);
+    (void)tpi_job_ran(job, verdict == TP_RUN_DONE && !run.asked, result);
+    tpi_progress_done(run.runs->progress, &run.progress);
     (void)tpi_job_settle(job);
     return verdict == TP_RUN_DONE && !run.asked && !run.doomed;
 }
@@ -208,14 +210,17 @@ static size_t leading_done(const struct cycle *cycle) {
 static tp_status ask_settle(tp_conn *conn, void *arg) {
     struct cycle *cycle = arg;
     const tp_task *tasks[GROUP_MAX];
+    const char *results[GROUP_MAX];
     size_t done = leading_done(cycle);
     tp_status status = TP_OK;
-    for (size_t i = 0; i < done; i++)
+    for (size_t i = 0; i < done; i++) {
         tasks[i] = cycle->jobs[i]->task;
+        results[i] = tpi_result_text(cycle->jobs[i]->result);
+    }
     if (done == 1)
-        status = tp_complete(conn, tasks[0]);
+        status = tp_complete_with(conn, tasks[0], results[0]);
     else if (done > 1)
-        status = tp_complete_many(conn, tasks, done, NULL);
+        status = tpi_complete_many(conn, tasks, results, done, NULL);
     for (size_t i = done; i < cycle->ran && status >= 0; i++) {
         status = tpi_outcome_write(conn, cycle->jobs[i], &cycle->jobs[i]->settle.outcome);
         cycle->jobs[i]->exhausted = status == TP_EXHAUSTED;

@@ -40,9 +40,11 @@ static void wire_jobs(struct tp_worker *w) {
                                           .queue = &w->queue,
                                           .record = &w->record,
                                           .options = options};
+    w->progress = (struct tpi_progress_writer){.life = &w->life, .sessions = &w->sessions};
     w->runs = (struct tpi_runs){.life = &w->life,
                                 .record = &w->record,
                                 .completer = &w->completer,
+                                .progress = &w->progress,
                                 .hooks = options->hooks,
                                 .hook_count = options->hook_count};
 }
@@ -90,12 +92,12 @@ static void wire_threads(struct tp_worker *w) {
                                             .options = options};
 }
 
-enum { LOCKS = 8 };
+enum { LOCKS = 9 };
 
 static void list_locks(struct tp_worker *w, pthread_mutex_t *all[LOCKS]) {
-    pthread_mutex_t *const locks[] = {&w->alerter.lock,        &w->jobs.lock,     &w->queue.lock,
-                                      &w->completer.lock,      &w->watchdog.lock, &w->runs.reader_lock,
-                                      &w->sessions.event_lock, &w->heartbeat.lock};
+    pthread_mutex_t *const locks[] = {&w->alerter.lock,        &w->jobs.lock,      &w->queue.lock,
+                                      &w->completer.lock,      &w->watchdog.lock,  &w->runs.reader_lock,
+                                      &w->sessions.event_lock, &w->heartbeat.lock, &w->progress.lock};
     memcpy(all, locks, sizeof locks);
 }
 
@@ -110,7 +112,8 @@ static bool init_sync(struct tp_worker *w) {
            tpi_signal_init(&w->life, &w->jobs.leases, &w->jobs.lock) &&
            tpi_signal_init(&w->life, &w->queue.work, &w->queue.lock) &&
            tpi_signal_init(&w->life, &w->queue.room, &w->queue.lock) &&
-           tpi_signal_init(&w->life, &w->completer.submitted, &w->completer.lock);
+           tpi_signal_init(&w->life, &w->completer.submitted, &w->completer.lock) &&
+           tpi_signal_init(&w->life, &w->progress.news, &w->progress.lock);
 }
 
 static void end_sync(struct tp_worker *w) {

@@ -13,6 +13,7 @@
  *   queue     the jobs that wait                    maintenance    a table of duties
  *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
  *                                                   canceller      tells handlers what is not wanted any more
+ *   progress  how far runs are
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
@@ -24,6 +25,7 @@
 #include "worker/canceller.h"
 #include "worker/dispatcher.h"
 #include "worker/lease_renewer.h"
+#include "worker/progress_writer.h"
 
 struct tp_worker {
     tp_worker_options options; /* defaults filled in; not changed after open */
@@ -38,6 +40,7 @@ struct tp_worker {
     struct tpi_canceller canceller;
     struct tpi_queue queue;
     struct tpi_completer completer;
+    struct tpi_progress_writer progress;
     struct tpi_runs runs;
     struct tpi_claims claims;
     struct tpi_transactions transactions;

@@ -307,6 +307,22 @@ run list --handler gated --csv
 expect_that "both are behind it" is "$(grep -c ',=7,' <out)" 2
 run list --handler gated
 expect "one of them waits" 0 'gate =7'
+run top --once --json
+expect "top counts those that wait at gates" 0 '"at_gates":1,'
+run gate set bank --tokens 100 --period 1m
+expect "gate set --tokens" 0
+run gate show bank --json
+expect "gate show: its tokens" 0 '"width":100,.*"tokens":100,"tokens_left":100,"period_ms":60000'
+run gate set bank --tokens 100
+expect "tokens without a period" 2
+run gate set 'bank-*' --width 2
+expect "gate set of a pattern" 0
+run enqueue one x --gate bank-1
+expect "a pattern makes a gate" 0
+run gate show bank-1 --json
+expect "gate show: its pattern" 0 '"pattern":"bank-\*"'
+run gate show 'bank-*'
+expect "gate show of a pattern counts what is behind its gates" 0 '^bank-\* +2 +1 +0 '
 
 printf 'handler,biz_key\n' >header.csv
 run enqueue --file header.csv
@@ -503,8 +519,8 @@ expect_that "params come on standard input" is "$(cat stdin)" '{"名":"😀"}'
 expect_that "the task is in the environment" is \
     "$(grep -cE "^TASKPOOL_(ID=$id|HANDLER=done|BIZ_KEY=B7|SHARD=2|PRIORITY=3|FAILURES=0|TOKEN=$uuid)\$" env)" 7
 expect_that "the environment is clean" is "$(grep -cE 'TASKPOOL_DSN|TASKPOOL_TEST_LEAK|Driver' env)" 0
-# 0, 1, 2 and the one that ls opens
-expect_that "no other files are open" is "$(cat fds)" 4
+# 0, 1, 2, two to report to, and the one that ls opens
+expect_that "no other files are open" is "$(cat fds)" 6
 expect_that "state done" is "$(state)" "done"
 run show "$id"
 expect "it is in the finished pool" 0 '^pool +finished$'

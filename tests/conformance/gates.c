@@ -147,9 +147,9 @@ TEST(test_gates__how_keys_are_made_says_the_row_of_none) {
     char ids[2][ID];
     must(tp_gate_set(pool.a, "=", 1, TP_GATE_PASS, NULL));
     put_behind(NULL, "k", 2, ids);
-    must(tp_gate_set(pool.a, "=", 1, TP_GATE_BLOCK, NULL));
     fail_for_good(ids[0]);
     take_this(pool.a, ids[1]);
+    must(tp_gate_set(pool.a, "=", 1, TP_GATE_BLOCK, NULL));
 }
 
 /* A lapse that is the last is the end of the task as well. */

@@ -37,9 +37,9 @@ void expect_through(const char *gate, int64_t count) {
 void make_due(void) {
     if (!pool_on_generic()) return;
     sql_run(pool.eye,
-            "UPDATE tp_pending SET due_at = %" PRId64
-            " WHERE gate IS NOT NULL AND state <> 'handling' AND due_at < %" PRId64,
-            LONG_AGO, 2 * LONG_AGO);
+            "UPDATE tp_pending SET due_at = due_at - %" PRId64
+            " WHERE gate IS NOT NULL AND state <> 'handling' AND due_at BETWEEN %" PRId64 " AND %" PRId64,
+            LONG_AGO / 2, LONG_AGO / 2 * 3, 2 * LONG_AGO);
 }
 
 const tp_task *take_this(tp_conn *conn, const char *id) {

@@ -53,6 +53,7 @@ STARTS_AS(operated, TP_OPERATED_INIT)
 STARTS_AS(cancelled, TP_CANCELLED_INIT)
 STARTS_AS(erased, TP_ERASED_INIT)
 STARTS_AS(four_eyes, TP_FOUR_EYES_INIT)
+STARTS_AS(gate_options, TP_GATE_INIT)
 STARTS_AS(counters, TP_COUNTERS_INIT)
 STARTS_AS(worker_info, TP_WORKER_INFO_INIT)
 
@@ -163,6 +164,12 @@ static tp_calendar for_calendar(void) {
 static tp_status use_calendar(void *given) {
     tp_status status = tp_calendar_set(pool.a, given, NULL);
     if (status == TP_OK) must(tp_calendar_remove(pool.a, pool.handler));
+    return status;
+}
+
+static tp_status use_gate_options(void *given) {
+    tp_status status = tp_gate_set_with(pool.a, "sized", given, NULL);
+    if (status == TP_OK) must(tp_gate_remove(pool.a, "sized", NULL));
     return status;
 }
 

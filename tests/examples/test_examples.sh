@@ -135,6 +135,16 @@ expect "steps: what the next one did" "$(tr '\n' '|' <"$scratch/steps")" \
   "charge: receipt 4711|make label 1007|label: label 1007|mail: order 7 is on its way: receipt 4711, label 1007|"
 expect "steps: finished, and its mail" "$(count finished ship) $(count pending mail)" "1 2"
 
+# A result that is waited for.
+"$examples/results" work >"$scratch/results" 2>&1 &
+worker=$!
+expect "results: a quote" "$("$examples/results" 12)" '{"pieces": 12, "cents": 14934}'
+expect "results: by the command" "$("$taskpool" enqueue quote 1 --wait=60s 2>/dev/null)" '{"pieces": 1, "cents": 1250}'
+expect "results: none" "$("$examples/results" 0)" "no quote: a quote needs a number of pieces"
+kill "$worker"
+wait "$worker" || expect "results: the worker's exit code" "$?" 0
+worker=
+
 expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
   "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
 expect "once: sent again" "$("$examples/once" 8)" $'order 8 was taken before\n0 shipped'

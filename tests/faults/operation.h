@@ -136,6 +136,7 @@ struct group {
     X(settle)                                                                                                \
     X(gates)                                                                                                 \
     X(cancel)                                                                                                \
+    X(groups)                                                                                                \
     X(claim)                                                                                                 \
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \

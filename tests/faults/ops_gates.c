@@ -67,6 +67,28 @@ static void first_left(struct work *work) {
 
 STEP(a_gate, set_gate(3, TP_GATE_BLOCK))
 
+static void fresh_of_tenant(struct work *work) {
+    tp_new_task *task = work_fresh(work);
+    task->due_at = 0;
+    task->gate = "tenant-1";
+    must(tp_gate_set(pool.b, "tenant-*", 3, TP_GATE_BLOCK, NULL));
+}
+
+static void set_tokens(tp_conn *conn, int32_t tokens) {
+    tp_gate_options to = {.size = sizeof to, .tokens = tokens, .period_ms = TP_GATE_PERIOD_MIN};
+    must(tp_gate_set_with(conn, "bank", &to, "ann"));
+}
+
+/* The first of three has ended, and its token is back. */
+static void token_is_back(struct work *work) {
+    set_tokens(pool.b, 1);
+    put_behind(work, 1);
+    tp_batch *batch = work->batches[work->batch_count++] = claim(pool.b, 1);
+    must(tp_complete(pool.b, tp_batch_task(batch, 0)));
+    put_behind(work, 2);
+    must(tp_test_advance(pool.b, 60000));
+}
+
 /* ---- Calls --------------------------------------------------------------------------------------------- */
 
 static tp_status enqueue(struct work *work) {
@@ -119,6 +141,18 @@ CALL(widen, set_again(work, 2))
 CALL(make_gate, set_again(work, 2))
 CALL(look, tp_gate_each(work->conn, NULL, see, work))
 CALL(mend, tpi_gates_mend(work->conn))
+CALL(look_for_tokens, tpi_gates_look_for_tokens(work->conn))
+
+static tp_status give_tokens(struct work *work) {
+    int64_t wait = 0;
+    return tpi_gates_give_tokens(work->conn, &wait);
+}
+
+static tp_status set_with_again(struct work *work) {
+    tp_gate_options to = {.size = sizeof to, .tokens = 2, .period_ms = TP_GATE_PERIOD_MIN};
+    tp_status status = tp_gate_set_with(work->conn, "bank", &to, "ann");
+    return status == TP_EXISTS && work->calls > 1 ? TP_OK : status;
+}
 
 /* ---- What must be there -------------------------------------------------------------------------------- */
 
@@ -222,6 +256,11 @@ static const struct operation operations[] = {
     {"gate_remove", 0, a_gate, remove_again, TP_OK, gate_is_gone},
     {"gate_each", 0, three_behind, look, TP_OK, three_are_seen},
     {"gates_mend", 0, first_left, mend, TP_OK, two_are_mended},
+    {"enqueue behind a gate that a pattern makes", 0, fresh_of_tenant, enqueue, TP_OK, is_behind,
+     there_or_not},
+    {"gate_set_with", 0, NULL, set_with_again, TP_OK, gate_is_there},
+    {"gates_give_tokens", 0, token_is_back, give_tokens, TP_OK, two_are_mended},
+    {"gates_look_for_tokens", 0, a_gate, look_for_tokens, TP_OK, nothing_changed},
 };
 
 OPERATION_GROUP(gates, test_faults__a_gate_lets_through_what_it_should_whichever_call_fails, operations);

@@ -1,4 +1,5 @@
 /* Reading tells the truth or fails, changes nothing, and gives nothing out on a failure. */
+#include <stdio.h>
 #include <string.h>
 
 #include "faults/operation.h"
@@ -162,6 +163,57 @@ static tp_status running(struct work *work) {
     return status;
 }
 
+static void one_with_a_result(struct work *work) {
+    work_claimed(work, 1);
+    must(tp_complete_with(pool.b, work->tasks[0], "paid"));
+}
+
+static tp_status await_end(struct work *work) {
+    tp_batch *batch = UNTOUCHED(tp_batch);
+    tp_status status = tp_await(work->conn, work->ids[0], 0, &batch);
+    want_untouched(status, batch);
+    if (status != TP_OK) return status;
+    if (strcmp(tp_batch_task(batch, 0)->result, "paid") != 0) wrong("another result");
+    work->batches[work->batch_count++] = batch;
+    return status;
+}
+
+static void one_with_progress(struct work *work) {
+    struct tpi_progress_row row = {.percent = 42, .message = "half"};
+    work_claimed(work, 1);
+    snprintf(row.task_id, sizeof row.task_id, "%s", work->ids[0]);
+    snprintf(row.owner, sizeof row.owner, "%s", work->tasks[0]->owner);
+    must(tpi_progress_write(pool.b, &row));
+    must(tpi_step_add(pool.b, work->tasks[0], "charge", "receipt"));
+    must(tp_show(pool.b, work->ids[0], &work->batches[work->batch_count++]));
+}
+
+static void see_progress(const tp_progress *progress, void *arg) {
+    ((struct work *)arg)->number += progress->percent;
+}
+
+static void see_step(const tp_step_row *step, void *arg) {
+    ((struct work *)arg)->number += strcmp(step->result, "receipt") == 0;
+}
+
+static const tp_task *shown(const struct work *work) {
+    return tp_batch_task(work->batches[work->batch_count - 1], 0);
+}
+
+static tp_status progress(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_progress_of(work->conn, shown(work), see_progress, work);
+    if (status == TP_OK) want_number(work->number, 42);
+    return status;
+}
+
+static tp_status steps(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_step_each(work->conn, shown(work), see_step, work);
+    if (status == TP_OK) want_number(work->number, 1);
+    return status;
+}
+
 CALL(settled, tp_settled(work->conn, work->tasks[0]))
 CALL(reopen, tp_conn_reopen(work->conn))
 STEP(is_usable, must(tp_schema_check(work->conn)))
@@ -183,6 +235,9 @@ static const struct operation operations[] = {
     {"history, of all", 0, one_failed, history_of_all, TP_OK, nothing_changed},
     {"failures_each", 0, three_given_up, failures, TP_OK, nothing_changed},
     {"running_each", 0, three_claimed, running, TP_OK, nothing_changed},
+    {"await", 0, one_with_a_result, await_end, TP_OK, nothing_changed},
+    {"progress_of", 0, one_with_progress, progress, TP_OK, nothing_changed},
+    {"step_each", 0, one_with_progress, steps, TP_OK, nothing_changed},
     {"settled, while held", 0, one_claimed, settled, TP_NONE, nothing_changed},
     {"settled, after a failure", TRAIT_EXPENSIVE, one_failed, settled, TP_OK, nothing_changed},
     {"settled, when done", 0, one_finished, settled, TP_OK, nothing_changed},

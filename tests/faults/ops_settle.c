@@ -8,6 +8,7 @@ static const int64_t one_minute[] = {60000};
 static const tp_retry one_retry = {.size = sizeof one_retry, .delays_ms = one_minute, .count = 1};
 
 CALL(complete, tp_complete(work->conn, work->tasks[0]))
+CALL(complete_with, tp_complete_with(work->conn, work->tasks[0], "paid"))
 CALL(skip_it, tp_skip(work->conn, work->tasks[0], reason_like_a_lapse))
 CALL(fail_once, tp_fail(work->conn, work->tasks[0], long_reason, &one_retry))
 CALL(fail_like_a_lapse, tp_fail(work->conn, work->tasks[0], reason_like_a_lapse, &one_retry))
@@ -90,6 +91,18 @@ static void are_done(struct work *work) {
     want_events_in_all(work, 0);
 }
 
+static void have_results(struct work *work) {
+    are_done(work);
+    for (size_t i = 0; i < work->id_count; i++)
+        want_number(snapshot_count(&work->now, "result", work->ids[i], "paid"), i != 1);
+}
+
+static tp_status complete_many_with(struct work *work) {
+    static const char *const results[MANY] = {"paid", NULL, "paid"};
+    tp_status answers[MANY] = {(tp_status)MARK, (tp_status)MARK, (tp_status)MARK};
+    return judge_answers(tpi_complete_many(work->conn, work->tasks, results, MANY, answers), answers);
+}
+
 static void one_of_three_lost(struct work *work) {
     three_claimed(work);
     must(tp_release(pool.b, work->tasks[1], 0));
@@ -121,6 +134,9 @@ static const struct operation operations[] = {
     {"complete, done before", 0, one_finished, complete, TP_OK, are_done},
     {"complete, lost", 0, one_of_another, complete_lost, TP_NONE, nothing_changed},
     {"complete, in a transaction", INSIDE, one_claimed, complete, TP_OK, are_done},
+    {"complete_with", 0, one_claimed, complete_with, TP_OK, have_results},
+    {"complete_with, in a transaction", INSIDE, one_claimed, complete_with, TP_OK, have_results},
+    {"complete_many, with results", 0, three_claimed, complete_many_with, TP_OK, have_results},
     {"skip", TRAIT_EXPENSIVE, one_claimed, skip_it, TP_OK, is_skipped},
     {"fail", 0, one_claimed, fail_once, TP_OK, is_failed},
     {"fail, with a reason like a lapse", TRAIT_EXPENSIVE, one_claimed, fail_like_a_lapse, TP_OK, is_failed},

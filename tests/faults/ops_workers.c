@@ -53,6 +53,12 @@ static tp_verdict pay_in_steps(tp_run *run, void *arg) {
     return tp_run_step(run, "book", book, key, NULL) == TP_OK ? TP_RUN_DONE : TP_RUN_FAILED;
 }
 
+static tp_verdict give_back(tp_run *run, void *arg) {
+    (void)arg;
+    tp_run_progress(run, 50, "half");
+    return tp_run_result(run, "paid") == TP_OK ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
 static tp_verdict read(tp_run *run, void *arg) {
     const char *params = NULL;
     size_t length = 0;
@@ -114,6 +120,7 @@ static void prepare_two(struct work *work, tp_handler_fn fn) {
 
 STEP(two_to_do, prepare_two(work, done))
 STEP(two_to_pay, prepare_two(work, pay))
+STEP(two_to_give_back, prepare_two(work, give_back))
 STEP(two_to_skip, prepare_two(work, skip_it))
 STEP(two_to_pay_in_steps, prepare_two(work, pay_in_steps))
 
@@ -177,6 +184,12 @@ static void step_to_the_end(struct work *work) {
 static void are_done(struct work *work) {
     for (size_t i = 0; i < work->id_count; i++)
         want_number(snapshot_count(&work->now, "finished", work->ids[i], ""), 1);
+}
+
+static void have_results(struct work *work) {
+    are_done(work);
+    for (size_t i = 0; i < work->id_count; i++)
+        want_number(snapshot_count(&work->now, "result", work->ids[i], "paid"), 1);
 }
 
 static void are_paid(struct work *work) {
@@ -266,6 +279,8 @@ static const struct operation operations[] = {
      .finish = step_to_the_end},
     {"worker_step, steps", TRAIT_SESSIONS | TRAIT_PIECEMEAL, two_to_pay_in_steps, first_step, TP_OK,
      are_paid_in_steps, .finish = step_to_the_end},
+    {"worker_step, results", STEPPED, two_to_give_back, first_step, TP_OK, have_results,
+     .finish = step_to_the_end},
     {"worker_step, skipped", STEPPED | TRAIT_EXPENSIVE, two_to_skip, first_step, TP_OK, are_done,
      .finish = step_to_the_end},
     {"worker_step, long params", STEPPED | TRAIT_EXPENSIVE, three_to_read, first_step, TP_OK, are_done,

@@ -59,6 +59,7 @@ void snapshot_read(struct snapshot *snapshot) {
             "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "
             "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "
             "SELECT 'gate', '', name, on_failure, width, let_through FROM tp_gate UNION ALL "
+            "SELECT 'group', '', name, state, cancelled, 0 FROM tp_group UNION ALL "
             "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
             "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
             "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
@@ -68,10 +69,15 @@ void snapshot_read(struct snapshot *snapshot) {
                      "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
+        sql_raw_each(
+            dbc, add_row, snapshot,
+            "SELECT 'result', id, result, '', 0, 0 FROM tp_finished WHERE result IS NOT NULL ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'cancel', task_id, who, reason, 0, 0 FROM tp_cancel ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'placed', task_id, group_name, '', waits, 0 FROM tp_group_task ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
     read = read && sql_raw_each(dbc, add_row, snapshot,
@@ -82,10 +88,10 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending",   "finished",    "failed",   "history",      "fx",
-                                         "once",      "schedule",    "worker",   "pause",        "activity",
-                                         "request",   "request_row", "calendar", "calendar_day", "step",
-                                         "gate_task", "cancel"};
+    static const char *const tables[] = {"pending",   "finished",    "failed",     "history",      "fx",
+                                         "once",      "schedule",    "worker",     "pause",        "activity",
+                                         "request",   "request_row", "calendar",   "calendar_day", "step",
+                                         "gate_task", "group",       "group_task", "cancel"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

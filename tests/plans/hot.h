@@ -77,6 +77,9 @@
     X(move_delete_many, KEY, "")                                                                             \
     X(settle_extend_many, KEY, "")                                                                           \
     X(settled_many, KEY, "")                                                                                 \
+    X(result_set, KEY, "")                                                                                   \
+    X(ended_finished, KEY, "")                                                                               \
+    X(ended_failed, KEY, "")                                                                                 \
     X(alert_due, FEW, "events of the same millisecond")                                                      \
     X(alert_take, KEY, "")                                                                                   \
     X(alert_done, KEY, "")                                                                                   \
@@ -116,6 +119,7 @@
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_step, ALL, "for tests: moves all times")                                                       \
     X(advance_cancel, ALL, "for tests: moves all times")                                                     \
+    X(advance_progress, ALL, "for tests: moves all times")                                                   \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \
@@ -136,6 +140,13 @@
     X(step_add, KEY, "")                                                                                     \
     X(step_tasks, KEY, "")                                                                                   \
     X(step_purge, KEY, "")                                                                                   \
+    X(step_list, FEW, "the steps of one task")                                                               \
+    X(progress_set, KEY, "")                                                                                 \
+    X(progress_add, KEY, "")                                                                                 \
+    X(progress_end, KEY, "")                                                                                 \
+    X(progress_of, FEW, "the runs of one task")                                                              \
+    X(progress_purge, ALL, "an erasure; only what runs now has rows")                                        \
+    X(progress_forget, ALL, "only what runs now has rows, and what was killed lately")                       \
     X(once_find_locking, KEY, "")                                                                            \
     X(calendar_add, KEY, "")                                                                                 \
     X(calendar_change, KEY, "")                                                                              \
@@ -153,6 +164,11 @@
     X(gate_read, KEY, "")                                                                                    \
     X(gate_add, KEY, "")                                                                                     \
     X(gate_change, KEY, "")                                                                                  \
+    X(gate_change_made, KEY, "")                                                                             \
+    X(gate_patterns, ALL,                                                                                    \
+      "at most 65 names, when a gate is made: where gates are few, reading them all costs no more")          \
+    X(gate_waiting, KEY, "")                                                                                 \
+    X(gate_tokens, ALL, "once a minute, until the first that has some")                                      \
     X(gate_remove, KEY, "")                                                                                  \
     X(gate_count, KEY, "")                                                                                   \
     X(gate_note, KEY, "")                                                                                    \
@@ -172,6 +188,32 @@
       "maintenance: the gates and what they have let through; neither grows with what waits")                \
     X(gate_list, ALL, "named gates are few")                                                                 \
     X(gate_find, KEY, "")                                                                                    \
+    X(group_add, KEY, "")                                                                                    \
+    X(group_read, KEY, "")                                                                                   \
+    X(group_share, KEY, "")                                                                                  \
+    X(group_lock, KEY, "")                                                                                   \
+    X(group_try, KEY, "")                                                                                    \
+    X(group_close, KEY, "")                                                                                  \
+    X(group_cancel, KEY, "")                                                                                 \
+    X(group_end, KEY, "")                                                                                    \
+    X(group_seen, KEY, "")                                                                                   \
+    X(group_join, KEY, "")                                                                                   \
+    X(group_join_many, KEY, "")                                                                              \
+    X(group_waiting, KEY, "")                                                                                \
+    X(group_release, KEY, "")                                                                                \
+    X(group_released, KEY, "")                                                                               \
+    X(group_first_open, KEY, "")                                                                             \
+    X(group_any, KEY, "")                                                                                    \
+    X(group_due, FEW, "groups that are closed and have not ended")                                           \
+    X(group_closed, FEW, "groups that are closed and have not ended")                                        \
+    X(group_open_tasks, KEY, "")                                                                             \
+    X(group_count, ALL, "asked by people; of a group that is most of a pool it may read that")               \
+    X(group_list, ALL, "all are listed")                                                                     \
+    X(group_find, KEY, "")                                                                                   \
+    X(group_old, KEY, "")                                                                                    \
+    X(group_tasks, KEY, "")                                                                                  \
+    X(group_forget, KEY, "")                                                                                 \
+    X(group_remove, KEY, "")                                                                                 \
     X(schedule_add, KEY, "")                                                                                 \
     X(schedule_remove, KEY, "")                                                                              \
     X(schedule_pause, KEY, "")                                                                               \
@@ -284,6 +326,8 @@
     X(check_ids, ALL, "taskpool check looks at every row")                                                   \
     X(check_handlers, ALL, "taskpool check looks at every row")                                              \
     X(check_gates, ALL, "taskpool check looks at every row")                                                 \
+    X(check_groups, ALL, "taskpool check looks at every row")                                                \
+    X(check_held_groups, ALL, "taskpool check looks at every row")                                           \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \

@@ -27,7 +27,7 @@ static const struct rule {
 
 /* ---- A pool with something in it ----------------------------------------------------------------------- */
 
-enum { PENDING = 5000, SETTLED = 4000, HELD = 100, FEW_TASKS = 300 };
+enum { PENDING = 5000, SETTLED = 4000, HELD = 100, FEW_TASKS = 300, GROUPS_THERE = 500 };
 static const char *const handlers[] = {"h1", "h2", "h3"};
 static const char *const shards[] = {"1", "2", "0"};
 static const char *ids[HELD];
@@ -40,6 +40,23 @@ static void keep_id(const struct sql_row *row, void *arg) {
 /* A claim whose rows the parameters name. */
 static const char token[] = "10000000-0000-4000-8000-000000000001";
 
+/* All open tasks are in one group, and there are many others, of which nearly all are over. */
+static void fill_groups(void) {
+    must(tp_begin(pool.eye));
+    for (int i = 0; i < GROUPS_THERE; i++)
+        sql_run(pool.eye,
+                "INSERT INTO tp_group (name, state, rule, cancelled, seen_id, created_at, modified_at, "
+                "ended_at) VALUES "
+                "('g%d', '%s', 'done', 0, '00000000-0000-0000-0000-000000000000', 1, 1, %d)",
+                i, i ? "over" : "closed", i);
+    sql_run(pool.eye,
+            "INSERT INTO tp_group_task (group_name, waits, task_id) SELECT 'g0', 0, id FROM tp_pending");
+    sql_run(pool.eye,
+            "INSERT INTO tp_group_task (group_name, waits, task_id) SELECT 'g1', 0, id FROM tp_finished");
+    must(tp_commit(pool.eye));
+    if (pool_on_postgres()) sql_run(pool.eye, "ANALYZE tp_group, tp_group_task");
+}
+
 static int fill(void **state) {
     size_t count = 0;
     (void)state;
@@ -51,10 +68,18 @@ static int fill(void **state) {
     for (size_t i = 0; i < HELD; i++)
         sql_run(pool.eye, "UPDATE tp_pending SET state = 'handling', owner = '%s' WHERE id = '%s'", token,
                 ids[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        const char *from = i ? "pending" : "finished";
         sql_run(pool.eye,
                 "INSERT INTO tp_gate_task (task_id, gate, place, passed) SELECT id, 'g', 1, 0 FROM tp_%s",
-                i ? "pending" : "finished");
+                from);
+        sql_run(
+            pool.eye,
+            "INSERT INTO tp_gate (name, width, on_failure, next_place, let_through, created_at, modified_at) "
+            "SELECT CAST(id AS CHAR(36)), 1, 'block', 0, 0, 0, 0 FROM tp_%s",
+            from);
+    }
+    fill_groups();
     counts_settle(true);
     explain_open();
     return 0;

@@ -278,6 +278,22 @@ static tp_status put_in_order(void) {
     return tp_enqueue(users[PRODUCER].conn, &task);
 }
 
+static void put_in_groups(void) {
+    tp_new_task in = TP_NEW_TASK_INIT, after = TP_NEW_TASK_INIT, late = TP_NEW_TASK_INIT;
+    in.handler = after.handler = late.handler = "grouped";
+    in.group = after.after = late.after = "granted";
+    must(tp_group_open(users[PRODUCER].conn, "granted", TP_GROUP_ALL_ENDED, NULL));
+    must(tp_enqueue(users[PRODUCER].conn, &in));
+    must(tp_enqueue(users[PRODUCER].conn, &after));
+    must(tp_group_close(users[PRODUCER].conn, "granted"));
+    must(tp_group_cancel(users[OPERATOR].conn, "granted", "ann", NULL, NULL));
+    must(tp_groups_end(users[WORKER].conn, NULL));
+    must(tp_enqueue(users[PRODUCER].conn, &late));
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_group_task WHERE waits = 2"), 2);
+    may_not(tp_group_remove(users[VIEWER].conn, "granted", NULL));
+    must(tp_group_remove(users[OPERATOR].conn, "granted", NULL));
+}
+
 /* The last of the producer's: he may do more from here on. */
 TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_granted_that) {
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -288,7 +304,8 @@ TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_
     task.on_duplicate = TP_DUPLICATE_REPLACE;
     may_not(tp_enqueue(users[PRODUCER].conn, &task));
     may_not(put_in_order());
-    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 6, 9);
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 9, 13);
+    put_in_groups();
     must(put_in_order());
     must(put_in_order());
     assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_gate_task WHERE gate = '=granted'"), 2);

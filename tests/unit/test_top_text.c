@@ -28,6 +28,13 @@ static void ends(const char *line, const char *wanted) {
         fail_msg("\"%s\" does not end with \"%s\"", line, wanted);
 }
 
+TEST(test_top__tasks_that_wait_at_gates_are_counted) {
+    struct figures figures = {.now = 1000000000, .at_gates = 1234};
+
+    top_summary(&figures, lines);
+    assert_string_equal(lines[4], "at gates: 1234 wait");
+}
+
 TEST(test_top__the_backlog_is_empty_when_each_handlers_is) {
     struct handler_figures handlers[] = {
         {.name = "fast", .pending = 100, .due = 100, .due_since = 1, .finished = 100},

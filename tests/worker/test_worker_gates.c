@@ -96,6 +96,50 @@ TEST(test_gates__and_where_tasks_are_held_by_locks) {
     work_together("hold");
 }
 
+/* ---- Tokens -------------------------------------------------------------------------------------------- */
+
+/* Two in any second, by several workers. What handlers see is the database's clock, so that the times of all
+ * processes are one. */
+enum { TOKENS = 2, HOLD = 8 };
+
+static struct {
+    atomic_int count;
+    _Atomic int64_t began[HOLD], ended[HOLD];
+} held;
+
+static tp_verdict hold(tp_run *run, void *arg) {
+    tp_conn *conn = NULL;
+    int64_t now = 0;
+    int at = atomic_fetch_add(&held.count, 1);
+    (void)arg;
+    if (at >= HOLD || tp_run_conn(run, &conn) != TP_OK || tp_now(conn, &now) != TP_OK) return TP_RUN_FAILED;
+    atomic_store(&held.began[at], now);
+    atomic_store(&held.ended[at], now);
+    return TP_RUN_DONE;
+}
+
+/* No more than the tokens ran in any second, and what came back was given out in time. */
+TEST(test_gates__workers_give_out_tokens_and_exceed_no_period) {
+    tp_worker *workers[2];
+    tp_gate_options to = {.size = sizeof to, .tokens = TOKENS, .period_ms = TP_GATE_PERIOD_MIN};
+    assert_true(tp_gate_set_with(pool.a, "bank", &to, NULL) >= TP_OK);
+    memset(&held, 0, sizeof held);
+    for (int i = 0; i < HOLD; i++)
+        rig_put_one(.gate = "bank");
+    for (int i = 0; i < 2; i++)
+        workers[i] = rig_start_with(0, hold, .threads = 1);
+    rig_await(TP_EVENT_DONE, HOLD);
+    for (int i = 0; i < 2; i++)
+        rig_stop(workers[i]);
+    rig_expect(0, HOLD, 0);
+    for (int i = 0; i < HOLD; i++) {
+        int others = 0;
+        for (int j = 0; j < HOLD; j++)
+            others += held.began[j] >= held.began[i] && held.began[j] < held.began[i] + to.period_ms;
+        assert_in_range(others, 1, TOKENS);
+    }
+}
+
 /* ---- A process that dies ------------------------------------------------------------------------------- */
 
 static tp_verdict die(tp_run *run, void *arg) {

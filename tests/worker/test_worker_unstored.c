@@ -116,12 +116,22 @@ static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
     }
 }
 
+/* Whichever claim stores it: what the call gave back goes with it. */
+HANDLER(give_back) {
+    return tp_run_result(run, "done") == TP_OK ? rig_done(run, arg) : TP_RUN_FAILED;
+}
+
+static void expect_given_back(void) {
+    expect_number(rig_count_where("finished", "result IS NOT NULL"), 1);
+}
+
 TEST(test_in_flight__what_is_done_here_is_not_done_again_when_its_lease_has_lapsed) {
     rig_put(1, "x");
-    tp_worker *worker = rig_open_with(rig_done, .drain = 1);
+    tp_worker *worker = rig_open_with(give_back, .drain = 1);
     go_away(worker, 3, FAULTS_DEAD);
     come_back();
     rig_finish(worker);
+    expect_given_back();
     rig_expect(0, 1, 0, .runs = 1, .claimed = 3, .done = 1, .lost = 0);
 }
 
@@ -172,11 +182,12 @@ static void meet_claim(void (*meet)(struct tpi_link *link, void *arg), void *arg
 static void done_once_though_the_claim_meets(void (*meet)(struct tpi_link *link, void *arg), void *arg,
                                              enum faults_kind kind) {
     rig_put(1, "x");
-    tp_worker *worker = rig_open_with(rig_done, .drain = 1);
+    tp_worker *worker = rig_open_with(give_back, .drain = 1);
     meet_claim(meet, arg);
     go_away(worker, 2, kind);
     come_back();
     rig_finish(worker);
+    expect_given_back();
     rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1, .lost = 0);
 }
 

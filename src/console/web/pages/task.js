@@ -32,6 +32,27 @@ function params(task) {
   return part;
 }
 
+/** @param {any} task */
+function result(task) {
+  if (!task.result) return null;
+  return [h("h2", {}, t("result")), h("pre", { "data-key": "result", tabindex: "0", role: "region", "aria-label": t("result"), dir: "ltr" }, visible(String(task.result).slice(0, SHOWN)))];
+}
+
+/** @param {any} task */
+function progress(task) {
+  const told = task.progress;
+  if (!told) return null;
+  return h("span", {}, told.percent == null ? null : `${number(told.percent)} % `, told.message ? foreign(told.message, 1000) : null, " ", h("span.dim", {}, time(told.at)));
+}
+
+/** @param {any} task */
+function steps(task) {
+  if (!task.steps?.length) return null;
+  return [h("h2", {}, t("steps")), table(t("steps"), [
+    { label: t("name"), cell: (step) => foreign(step.name) }, { label: t("time"), cell: (step) => time(step.at) },
+    { label: t("result"), cell: (step) => foreign(step.result, 1000) }], task.steps, (step) => step.name, { hideCaption: true })];
+}
+
 /** @param {any} task @param {string} pool */
 function actions(task, pool) {
   const about = t("about_task", { id: task.id, handler: visible(task.handler) });
@@ -78,11 +99,14 @@ function took(task) {
 export function view(task, place) {
   const search = (/** @type {string} */ name) => task[name] ? h("a", { href: link(place.pool, "tasks", { pool: "all", [name]: task[name] }) }, foreign(task[name])) : foreign(null);
   const life = task.life ?? task.history ?? [];
+  const told = /** @type {[string, import("../dom.js").Child][]} */ (task.progress ? [[t("progress"), progress(task)]] : []);
   return h("div", { "data-key": task.id }, actions(task, place.pool),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
       [t("dedup_key"), foreign(task.dedup_key)], [t(waits(task) ? "waits_at_gate" : "gate"), foreign(task.gate)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
       [t(task.state === "handling" ? "lease_until" : "due_at"), time(waits(task) ? null : task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
-      [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)]]),
+      [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)],
+      ...told]),
+    steps(task), result(task),
     h("h2", {}, t("life")),
     table(t("life"), [
       { label: t("time"), cell: (event) => time(event.at) }, { label: t("what"), cell: (event) => foreign(event.what ?? event.event) },

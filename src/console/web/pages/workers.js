@@ -31,6 +31,7 @@ function inProgress(running, pool, now) {
     { label: t("handler"), cell: (r) => foreign(r.handler) },
     { label: t("biz_key"), cell: (r) => foreign(r.biz_key) },
     { label: t("for"), number: true, cell: (r) => duration(r.claimed_at ? (r.now ?? now) - r.claimed_at : null) },
+    { label: t("progress"), number: true, cell: (r) => r.percent == null ? "–" : `${number(r.percent)} %` },
     { label: t("lease_until"), cell: (r) => time(r.lapses_at) },
     { label: t("worker"), cell: (r) => foreign(r.worker?.name ?? r.worker) },
   ], running, (r) => r.id, { hideCaption: true, empty: t("nothing_runs") }));

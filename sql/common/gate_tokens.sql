@@ -1,0 +1,2 @@
+-- Has any gate tokens?
+SELECT name FROM tp_gate WHERE tokens > 0
