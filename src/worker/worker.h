@@ -12,8 +12,8 @@
  *   job       a task from claim to settle           heartbeat      what the pool hears of this worker
  *   queue     the jobs that wait                    maintenance    a table of duties
  *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
- *   progress  how far runs are
  *                                                   canceller      tells handlers what is not wanted any more
+ *   progress  how far runs are
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
