@@ -104,8 +104,9 @@ tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch *
     char normal[TPI_UUID_SIZE];
     bool inside = false;
     tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK && !ended) status = tpi_error(TP_MISUSE, "tp_await: ended is NULL");
-    if (status == TP_OK) status = tpi_check_uuid("the id", id, normal);
+    if (status != TP_OK) return status;
+    if (!ended) return tpi_error(TP_MISUSE, "tp_await: ended is NULL");
+    status = tpi_check_uuid("the id", id, normal);
     if (status == TP_OK) status = tpi_check_duration("timeout_ms", timeout_ms);
     if (status == TP_OK) status = tpi_conn_know_mode(conn);
     if (status == TP_OK) status = tpi_conn_in_transaction(conn, &inside);
