@@ -621,9 +621,9 @@ TP_API TP_CHECKED tp_status tp_batch_failures(const tp_batch *batch, tp_failure_
 typedef struct tp_history {
     const char *task_id; /* "": not about one task */
     const char *handler;
-    const char
-        *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
-                 * edited, erased, eyes; asked, approved, refused, stale, expired; replaced, deferred */
+    const char *event; /* failed, gave-up, lapsed; retried, skipped, released, purged, paused, resumed, kept,
+                        * edited, erased, eyes; asked, approved, refused, stale, expired; replaced, deferred;
+                        * cancel (of a task in hand), canceled */
     const char
         *owner; /* the claim token that failed or lapsed. Tokens of one process end in the same 12 digits */
     const char *who; /* who wrote it: host:pid, or the operator */
@@ -709,7 +709,10 @@ typedef enum tp_action {
     TP_ACTION_SKIP = 1,    /* pending, waiting for a retry, or failed pool: to the finished pool as skipped */
     TP_ACTION_RELEASE = 2, /* handling: pending again, no failure counted; whoever held it gets TP_LOST. The
                             * task's reason is who and why */
-    TP_ACTION_PURGE = 3    /* deletes from the finished or failed pool, the ledger or the history */
+    TP_ACTION_PURGE = 3,   /* deletes from the finished or failed pool, the ledger or the history */
+    TP_ACTION_CANCEL = 4   /* pending, or waiting for a retry: to the finished pool as skipped. handling:
+                            * whoever   has the task is told within two seconds (tp_run_stop_cause), and
+                            * decides;   if it is   not done then, it is skipped. docs/cancel.md */
 } tp_action;
 
 /* Filled by the caller; start from TP_SELECTION_INIT. NULL means any; all that is given must hold. */
@@ -747,9 +750,10 @@ typedef struct tp_operated {
     size_t done;
     size_t passed;
     char request_id[40]; /* of TP_REQUESTED: "": not asked before. done says how many the request is about */
+    size_t asked;        /* of a cancel: tasks in hand, whose workers are told */
 } tp_operated;
 #define TP_OPERATED_INIT                                                                                     \
-    { sizeof(tp_operated), 0, 0, "" }
+    { sizeof(tp_operated), 0, 0, "", 0 }
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
@@ -758,6 +762,31 @@ typedef struct tp_operated {
  * transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE: see "Four eyes". */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
+
+/* What became of a task that was to be cancelled. */
+typedef enum tp_cancel_answer {
+    TP_CANCEL_UNKNOWN = 0, /* there is no such task */
+    TP_CANCEL_SKIPPED =
+        1, /* it waited, or was asked before and has ended so: it is skipped, and was not done */
+    TP_CANCEL_ASKED = 2, /* it is in hand: whoever has it is told within two seconds, and decides. Ask again
+                          * for how it ended */
+    TP_CANCEL_LATE = 3   /* it has ended: state says how, done or failed (a skip ends a failed one) */
+} tp_cancel_answer;
+/* Start from TP_CANCELLED_INIT. */
+typedef struct tp_cancelled {
+    size_t size;
+    tp_cancel_answer answer;
+    int32_t reserved;
+    char state[16];      /* skipped, handling, done, failed; "": unknown */
+    char request_id[40]; /* of TP_REQUESTED: "": not asked before */
+} tp_cancelled;
+#define TP_CANCELLED_INIT                                                                                    \
+    { sizeof(tp_cancelled), TP_CANCEL_UNKNOWN, 0, "", "" }
+/* TP_ACTION_CANCEL for one task; result says what became of it, and asked again the same, or how it ended
+ * since. Recorded in the history and the audit. TP_NONE: no such id. Outside an explicit transaction only.
+ * TP_REQUESTED, TP_STALE: see "Four eyes". */
+TP_API TP_CHECKED tp_status tp_cancel(tp_conn *conn, const char *id, const char *who, const char *why,
+                                      tp_cancelled *result);
 
 /* What tp_edit writes into. */
 enum {
@@ -873,14 +902,15 @@ TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size
 
 /* ---- Four eyes --------------------------------------------------------------------------------------- */
 
-/* When it is on for a pool, these acts need a second person: skip, purge, edit, erase, a retry of more than
- * retry_max tasks, a retention, and a change of this setting. The calls then change nothing, write a request
- * with the rows that are meant as they are, and answer TP_REQUESTED; request_id or edit_id in the caller's
- * struct stands for the request, so that asked again they find it: TP_REQUESTED while it waits, TP_OK once it
- * was carried out, TP_STALE when it was not. Nobody approves what he asked for himself; names are compared up
- * to their @, so that ann@desk is ann@server, and without regard to the case of ASCII letters. Dry runs,
- * release, pause and what workers do are as always, and so is the deleting of what is past its retention. A
- * library that knows no four eyes does not obey; docs/approvals.md says how the database refuses it. */
+/* When it is on for a pool, these acts need a second person: skip, cancel, purge, edit, erase, a retry of
+ * more than retry_max tasks, a retention, and a change of this setting. The calls then change nothing, write
+ * a request with the rows that are meant as they are, and answer TP_REQUESTED; request_id or edit_id in the
+ * caller's struct stands for the request, so that asked again they find it: TP_REQUESTED while it waits,
+ * TP_OK once it was carried out, TP_STALE when it was not. Nobody approves what he asked for himself; names
+ * are compared up to their @, so that ann@desk is ann@server, and without regard to the case of ASCII
+ * letters. Dry runs, release, pause and what workers do are as always, and so is the deleting of what is past
+ * its retention. A library that knows no four eyes does not obey; docs/approvals.md says how the database
+ * refuses it. */
 enum { TP_REQUEST_ROWS_MAX = 100000 }; /* TP_TOOBIG for more; limit in tp_selection makes parts */
 
 /* Start from TP_FOUR_EYES_INIT. */
@@ -903,7 +933,7 @@ TP_API TP_CHECKED tp_status tp_four_eyes_get(tp_conn *conn, tp_four_eyes *eyes);
 /* What one person asked for. Text that is NULL in the database is "" here. */
 typedef struct tp_request {
     const char *id;
-    const char *act;   /* retry, skip, purge, edit, erase, retention, four-eyes */
+    const char *act;   /* retry, skip, cancel, purge, edit, erase, retention, four-eyes */
     const char *state; /* waiting, done, refused, stale (its rows had changed), expired */
     const char *pool;
     const char *selection; /* what was selected, for people; the task of an edit; a setting's new value */
@@ -1605,8 +1635,27 @@ TP_API void tp_run_reason(tp_run *run, const char *reason);
 TP_API void tp_run_delay(tp_run *run, int64_t delay_ms);
 /* With TP_RUN_FAILED: no retry can mend it, to the failed pool at once. */
 TP_API void tp_run_no_retry(tp_run *run);
-/* 1 when the worker is to stop or the claim was lost: end soon, the result of a lost claim is thrown away. */
+/* 1 when there is a cause to end soon: see tp_run_stop_cause. */
 TP_API int tp_run_should_stop(const tp_run *run);
+/* Why a handler should end soon; the first that holds. X(enumerator, number, "name") */
+#define TP_STOP_LIST(X)                                                                                      \
+    X(TP_STOP_NONE, 0, "none")           /* there is no cause */                                             \
+    X(TP_STOP_LOST, 1, "lost")           /* the claim was lost: the result is thrown away */                 \
+    X(TP_STOP_CANCELLED, 2, "cancelled") /* somebody cancelled the task */                                   \
+    X(TP_STOP_DEADLINE, 3, "deadline")   /* the task's deadline has passed */                                \
+    X(TP_STOP_WORKER, 5, "worker")       /* the worker is to stop */
+typedef enum tp_stop {
+#define TP_STOP_ENUM(id, number, name) id = number,
+    TP_STOP_LIST(TP_STOP_ENUM)
+#undef TP_STOP_ENUM
+        TP_STOP_FORCE_INT = 0x7fffffff
+} tp_stop;
+TP_API const char *tp_stop_name(tp_stop stop);
+/* *text (may be NULL) gets words for people, such as who cancelled it and why; it lives until the handler
+ * returns. Of a task that was cancelled the handler decides: TP_RUN_DONE counts, it is done; any other
+ * verdict ends it as skipped, for that reason and with no retry. A task that runs for less than a second may
+ * not be told, and one that is stepped (tp_worker_step) is not. */
+TP_API tp_stop tp_run_stop_cause(const tp_run *run, const char **text);
 /* 1 when the claim was lost: another has the task, or will have. */
 TP_API int tp_run_lost(const tp_run *run);
 

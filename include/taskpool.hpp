@@ -630,6 +630,10 @@ class run {
     bool should_stop() const noexcept {
         return tp_run_should_stop(run_) != 0;
     }
+    // Why it should end soon; text (may be nullptr) gets words for people.
+    tp_stop stop_cause(const char **text = nullptr) const noexcept {
+        return tp_run_stop_cause(run_, text);
+    }
     bool lost() const noexcept {
         return tp_run_lost(run_) != 0;
     }

@@ -141,6 +141,7 @@ usual() {
   level=-O2 also holds three_workers 24 -DEXTRAS=0 -DFEW_OUTCOMES -DMAX_FAILURES=1
   also ends two_workers_end 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
   also holds two_workers 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  also holds gates_tokens 22 -DWIDTH=2 -DTOKENS=2 -DTROUBLES=0 -DWORKERS=1
   short
 }
 
@@ -173,6 +174,9 @@ short() {
   also fails GROUP_AFTER_NO_SHARE "invalid end state"
   also fails GROUP_NO_MAINTENANCE "invalid end state"
   also holds groups_end 22
+  also fails GATE_EARLY_TOKEN "assertion violated ((2==0)||" -DWIDTH=2 -DTOKENS=2 -DTROUBLES=0
+  also fails GATE_NO_GIVER "invalid end state" -DTOKENS=1 -DTROUBLES=0
+  also holds gates_tokens_old 22 -DTOKENS=1 -DOLD=1 -DTROUBLES=1 -DWORKERS=1
 }
 
 large() {

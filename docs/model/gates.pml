@@ -16,6 +16,9 @@
 #ifndef OLD
 #define OLD 0 /* settles by a library that knows no gates */
 #endif
+#ifndef TOKENS
+#define TOKENS 0 /* tasks in any period; 0: as many as come */
+#endif
 #define NOBODY 255
 
 mtype = { NONE, WAITS, DUE, HANDLING, ENDED };
@@ -35,6 +38,12 @@ byte tokens = 1;
 byte troubles = TROUBLES;
 byte old_settles = OLD;
 
+bool held[TASKS];         /* in the gate's row: the token of a task that ended */
+bool lately[TASKS];       /* it ended within the last period; to judge by, and what the clock says */
+
+#define HELD   (held[0] + held[1] + held[TASKS - 1])
+#define LATELY (lately[0] + lately[1] + lately[TASKS - 1])
+#define ROOM   (let_through < WIDTH && (TOKENS == 0 || let_through + HELD < TOKENS))
 #define ALL_ENDED (at[0] == ENDED && at[1] == ENDED && at[TASKS - 1] == ENDED)
 
 inline count_running(n, i) {
@@ -46,10 +55,21 @@ inline count_running(n, i) {
   od
 }
 
-/* As long as there is room, the one that waits in the first place. */
+/* Tokens come back whose period is over. Then, as long as there is room, the one that waits in the first place. */
 inline fill(i, first) {
+  i = 0;
   do
-  :: let_through < WIDTH ->
+  :: i < TASKS ->
+#ifdef GATE_EARLY_TOKEN
+    held[i] = false;
+#else
+    held[i] = held[i] && lately[i];
+#endif
+    i++
+  :: else -> break
+  od;
+  do
+  :: ROOM ->
     first = NOBODY;
     i = 0;
     do
@@ -79,7 +99,8 @@ inline fill(i, first) {
   :: else -> break
   od;
   count_running(first, i);
-  assert(first <= WIDTH)
+  assert(first <= WIDTH);
+  assert(TOKENS == 0 || first + LATELY <= TOKENS)
 }
 
 inline lock_gate() {
@@ -137,9 +158,10 @@ active [2] proctype producer() {
 /* Under the locks of the task and the gate: the end of the task, and who is next. */
 inline leave(task, i, first) {
   if
-  :: passed[task] -> let_through--
+  :: passed[task] -> let_through--; held[task] = (TOKENS > 0)
   :: else
   fi;
+  lately[task] = (TOKENS > 0);
   behind[task] = false;
   passed[task] = false;
 #ifndef GATE_NO_FILL
@@ -169,7 +191,7 @@ settle:
   if
   :: atomic { troubles > 0 && at[t] == HANDLING && owner[t] == token && row_lock[t] == 0 -> troubles--; at[t] = DUE; owner[t] = 0 };
      goto settle /* its lease lapses; the worker does not know */
-  :: atomic { old_settles > 0 && at[t] == HANDLING && owner[t] == token && row_lock[t] == 0 -> old_settles--; at[t] = ENDED }; goto end_idle
+  :: atomic { old_settles > 0 && at[t] == HANDLING && owner[t] == token && row_lock[t] == 0 -> old_settles--; at[t] = ENDED; lately[t] = (TOKENS > 0) }; goto end_idle
   :: atomic { row_lock[t] == 0 && at[t] == HANDLING && owner[t] == token -> row_lock[t] = 1 }
   :: atomic { row_lock[t] == 0 && !(at[t] == HANDLING && owner[t] == token) ->
 #ifdef GATE_LEAVE_TWICE
@@ -208,7 +230,7 @@ end_nothing:
        do
        :: i < TASKS ->
          if
-         :: behind[i] && at[i] == ENDED -> behind[i] = false; passed[i] = false
+         :: behind[i] && at[i] == ENDED -> behind[i] = false; passed[i] = false; held[i] = (TOKENS > 0)
          :: else
          fi;
          let_through = let_through + passed[i];
@@ -218,9 +240,24 @@ end_nothing:
        fill(i, first);
        unlock_gate()
      }
+#ifndef GATE_NO_GIVER
+  :: atomic { TOKENS > 0 && let_through < WIDTH && ((held[0] && !lately[0]) || (held[1] && !lately[1]) || (held[TASKS - 1] && !lately[TASKS - 1])) -> skip };
+     lock_gate();
+     d_step { fill(i, first); unlock_gate() }
+#endif
   od
 #endif
   skip
+}
+
+/* A period is over, whenever it is. */
+active proctype clock() {
+end_clock:
+  do
+  :: lately[0] -> lately[0] = false
+  :: lately[1] -> lately[1] = false
+  :: lately[TASKS - 1] -> lately[TASKS - 1] = false
+  od
 }
 
 /* Ends only when all have ended: where nobody lets the next through, this one waits for ever. */

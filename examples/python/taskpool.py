@@ -108,9 +108,11 @@ SIGNATURES = {
     "tp_worker_start": [P], "tp_worker_stop": [P], "tp_worker_join": [P], "tp_worker_close": [P],
     "tp_worker_step": [P, c.POINTER(c.c_size_t)], "tp_worker_about": [P, c.POINTER(tp_worker_info)],
     "tp_run_task": [P], "tp_run_params": [P, c.POINTER(P), c.POINTER(c.c_size_t)], "tp_run_conn": [P, c.POINTER(P)],
-    "tp_run_reason": [P, TEXT], "tp_run_progress": [P, c.c_int, TEXT], "tp_run_result": [P, TEXT], "tp_run_delay": [P, c.c_int64], "tp_run_no_retry": [P], "tp_run_should_stop": [P], "tp_run_lost": [P], "tp_conn_dbc": [P],
+    "tp_run_reason": [P, TEXT], "tp_run_progress": [P, c.c_int, TEXT], "tp_run_result": [P, TEXT], "tp_run_delay": [P, c.c_int64],
+    "tp_run_no_retry": [P], "tp_run_should_stop": [P], "tp_run_lost": [P],
+    "tp_run_stop_cause": [P, c.POINTER(TEXT)], "tp_stop_name": [c.c_int], "tp_conn_dbc": [P],
     "tp_status_may_retry": [c.c_int], "tp_status_name": [c.c_int], "tp_version": [], "tp_last_error": []}
-RESULTS = {"tp_batch_count": c.c_size_t, "tp_batch_task": TASK, "tp_run_task": TASK, "tp_conn_dbc": P, "tp_status_name": TEXT,
+RESULTS = {"tp_batch_count": c.c_size_t, "tp_batch_task": TASK, "tp_run_task": TASK, "tp_conn_dbc": P, "tp_status_name": TEXT, "tp_stop_name": TEXT,
            "tp_version": TEXT, "tp_last_error": c.POINTER(tp_error), **dict.fromkeys((
                "tp_env_close", "tp_conn_close", "tp_batch_free", "tp_worker_stop", "tp_worker_close", "tp_run_reason", "tp_run_delay",
                "tp_run_no_retry", "tp_run_progress"))}
@@ -505,6 +507,7 @@ class Run(Session):
         checked(lib.tp_run_result(self.run, text(value)))
 
     should_stop = property(lambda self: bool(lib.tp_run_should_stop(self.run)), doc="the worker is to stop, or the claim was lost")
+    stop_cause = property(lambda self: lib.tp_stop_name(lib.tp_run_stop_cause(self.run, None)).decode(), doc="why it is to end: none, lost, cancelled, worker")
     lost = property(lambda self: bool(lib.tp_run_lost(self.run)), doc="another has the task, or will have")
 
 

@@ -20,3 +20,4 @@ UNION ALL SELECT 1 AS there FROM tp_step WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_group WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_group_task WHERE 1 = 0
 UNION ALL SELECT 1 AS there FROM tp_progress WHERE 1 = 0
+UNION ALL SELECT 1 AS there FROM tp_cancel WHERE 1 = 0

@@ -24,6 +24,7 @@
     X("show", show, "show whole lives of tasks, with their parameters")                                      \
     X("failures", failures, "say what fails, why and since when")                                            \
     X("retry", retry, "let failed tasks run again")                                                          \
+    X("cancel", cancel, "end tasks that are not wanted any more, also those in hand")                        \
     X("skip", skip, "give up tasks that wait or failed")                                                     \
     X("release", release, "take tasks away from whoever handles them")                                       \
     X("purge", purge, "delete settled tasks, ledger keys or history")                                        \

@@ -102,12 +102,14 @@ struct watched {
 };
 
 /* A worker that was asked to stop lets programs end, asked twice it does not. But a claim that is lost ends
- * its program in every phase: whatever it still does, another one may be doing as well. */
+ * its program in every phase: whatever it still does, another one may be doing as well. So does a task that
+ * is not wanted any more. */
 static bool must_end(void *arg, pid_t pid) {
     struct watched *watched = arg;
+    tp_stop cause = tp_run_stop_cause(watched->run, NULL);
 
-    if (work.stops > 1 || tp_run_lost(watched->run)) return true;
-    if (!tp_run_should_stop(watched->run)) return false;
+    if (work.stops > 1 || (cause != TP_STOP_NONE && cause != TP_STOP_WORKER)) return true;
+    if (cause == TP_STOP_NONE) return false;
     work_report_stopping();
     report_waiting(&watched->waiting, pid);
     return false;
@@ -181,6 +183,7 @@ static tp_verdict judge(tp_run *run, const char *path, const struct child_result
                  value_duration_text(work_options.timeout_ms, time));
         return failed(run, reason);
     case CHILD_STOPPED:
+        if (tp_run_stop_cause(run, NULL) != TP_STOP_WORKER) return later(run, "its program was ended", 0);
         return later(run, "the worker was stopped", 0);
     case CHILD_NO_START:
         return not_started(run, path, result->code);

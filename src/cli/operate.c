@@ -1,5 +1,5 @@
-/* taskpool retry, skip, release and purge: one command with four names, by tp_operate. Decides what must be
- * selected, so that nothing happens to a whole pool by mistake. */
+/* taskpool retry, cancel, skip, release and purge: one command with five names, by tp_operate. Decides what
+ * must be selected, so that nothing happens to a whole pool by mistake. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -58,6 +58,22 @@ const struct usage skip_usage = {
     0,
     0};
 
+const struct usage cancel_usage = {
+    "",
+    "Ends tasks that are not wanted any more. Those that wait are skipped at once. Whoever has one in hand "
+    "is\n"
+    "told within two seconds, and a program gets SIGTERM, and SIGKILL five seconds later; a task that was "
+    "done\n"
+    "nevertheless is done, any other is skipped and not tried again.\n" SELECTION
+    "Of one --id alone it says what became of the task; run again, how it ended. Exit code 1: it had ended, "
+    "or\n"
+    "is not known.\n",
+    "  taskpool cancel --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'wrong amount'\n"
+    "  taskpool cancel --handler newsletter --why 'wrong text' --dry-run\n",
+    table,
+    0,
+    0};
+
 const struct usage release_usage = {
     "",
     "Takes tasks away from whoever handles them: pending again and due now, no failure counted. The old "
@@ -109,7 +125,14 @@ static void fill(tp_selection *action) {
     action->dry_run = options.dry_run;
 }
 
-static void show(const char *name, const char *past, const tp_operated *result) {
+static void show(const char *name, const char *past, const tp_operated *result, bool asks) {
+    if (common.json && asks) {
+        out_members(MEMBERS(MEMBER_TEXT("action", name), MEMBER_NUMBER("done", (int64_t)result->done),
+                            MEMBER_NUMBER("asked", (int64_t)result->asked),
+                            MEMBER_NUMBER("passed", (int64_t)result->passed),
+                            MEMBER_YES_NO("dry_run", options.dry_run)));
+        return;
+    }
     if (common.json) {
         out_members(MEMBERS(MEMBER_TEXT("action", name), MEMBER_NUMBER("done", (int64_t)result->done),
                             MEMBER_NUMBER("passed", (int64_t)result->passed),
@@ -121,6 +144,10 @@ static void show(const char *name, const char *past, const tp_operated *result) 
         out_text("%zu would be %s", result->done, past);
     else
         out_text("%s %zu", past, result->done);
+    if (asks)
+        out_text(", %s %zu of which %s in hand",
+                 options.dry_run ? "would ask for the end of" : "asked for the end of", result->asked,
+                 result->asked == 1 ? "is" : "are");
     if (result->passed)
         out_text(", passed over %zu: held by another session, or the dedup_key is open, or the gate is gone",
                  result->passed);
@@ -154,15 +181,58 @@ static void warn_of_missing(const char *past, const tp_selection *action, size_t
              given, given - found == 1 ? "is" : "are", past);
 }
 
+/* ---- One that is cancelled ----------------------------------------------------------------------------- */
+
+/* Nothing but its id was given. */
+static bool is_one(tp_action which, const tp_selection *action) {
+    bool narrow = action->pool || action->handler || action->state || action->reason || action->biz_key ||
+                  action->dedup_key || action->reason_like || action->worker;
+    bool bounded = action->older_ms || action->limit || action->since || action->until || action->dry_run;
+
+    return which == TP_ACTION_CANCEL && action->id_count == 1 && !narrow && !bounded;
+}
+
+static void show_one(const char *id, const tp_cancelled *result) {
+    static const char *const words[] = {"unknown", "skipped", "asked", "late"};
+
+    if (common.json) {
+        out_members(MEMBERS(MEMBER_TEXT("action", "cancel"), MEMBER_TEXT("id", id),
+                            MEMBER_TEXT("answer", words[result->answer]),
+                            MEMBER_TEXT("state", result->state)));
+        return;
+    }
+    if (common.quiet) return;
+    if (result->answer == TP_CANCEL_UNKNOWN) out_text("unknown: no task has the id %s\n", id);
+    if (result->answer == TP_CANCEL_SKIPPED) out_text("skipped: it is not done\n");
+    if (result->answer == TP_CANCEL_ASKED)
+        out_text("asked: it is in hand, and its worker is told; run this again for how it ended\n");
+    if (result->answer == TP_CANCEL_LATE) out_text("too late: it is %s\n", result->state);
+}
+
+static enum cli_exit cancel_one(tp_conn *conn, const tp_selection *action) {
+    tp_cancelled result = TP_CANCELLED_INIT;
+    const char *id = action->ids[0];
+    tp_status status = tp_cancel(conn, id, action->who, action->why, &result);
+
+    if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
+        status = tp_cancel(conn, id, action->who, action->why, &result);
+    if (status == TP_REQUESTED || status == TP_STALE) return requested(status, result.request_id, 1);
+    if (status < TP_OK) return cli_fail_tp(status);
+    show_one(id, &result);
+    return result.answer == TP_CANCEL_SKIPPED || result.answer == TP_CANCEL_ASKED ? EXIT_DONE : EXIT_NOTHING;
+}
+
 static enum cli_exit operate(const char *name, const char *past, tp_action which) {
     tp_selection action = TP_SELECTION_INIT;
     tp_operated result = TP_OPERATED_INIT;
     tp_conn *conn;
     tp_status status;
+    size_t found;
 
     check_selected(which);
     fill(&action);
     conn = args_connect();
+    if (is_one(which, &action)) return cancel_one(conn, &action);
     status = tp_operate(conn, which, &action, &result);
     /* A request whose answer was lost is found by its id. */
     if (status == TP_DISCONNECTED && *result.request_id && tp_conn_reopen(conn) == TP_OK)
@@ -170,13 +240,13 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
     if (status == TP_REQUESTED || status == TP_STALE)
         return requested(status, result.request_id, result.done);
     if (status != TP_OK) return cli_fail_tp(status);
-    show(name, past, &result);
-    warn_of_missing(past, &action, result.done + result.passed);
-    if (result.done + result.passed == 0 && action.handler && !common.quiet &&
-        handler_is_unknown(conn, action.handler))
+    show(name, past, &result, which == TP_ACTION_CANCEL);
+    found = result.done + result.asked + result.passed;
+    warn_of_missing(past, &action, found);
+    if (found == 0 && action.handler && !common.quiet && handler_is_unknown(conn, action.handler))
         cli_warn("no open task, worker or schedule has the handler %s so far; is it misspelt?",
                  action.handler);
-    return action.id_count && result.done == 0 ? EXIT_NOTHING : EXIT_DONE;
+    return action.id_count && result.done + result.asked == 0 ? EXIT_NOTHING : EXIT_DONE;
 }
 
 #define OPERATE_COMMAND(name, past, action)                                                                  \
@@ -185,6 +255,7 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
         return operate(#name, past, action);                                                                 \
     }
 OPERATE_COMMAND(retry, "retried", TP_ACTION_RETRY)
+OPERATE_COMMAND(cancel, "cancelled", TP_ACTION_CANCEL)
 OPERATE_COMMAND(skip, "skipped", TP_ACTION_SKIP)
 OPERATE_COMMAND(release, "released", TP_ACTION_RELEASE)
 OPERATE_COMMAND(purge, "purged", TP_ACTION_PURGE)

@@ -14,6 +14,7 @@ enum {
     IF_LAPSE_RETRY = 16,
     IF_LAPSE_FAIL = 32,
     IF_LAPSE_SKIP = 64,
+    IF_UNWANTED = 128, /* cancelled, or past its deadline */
 };
 
 /* What a rule does to the failure count. */
@@ -47,6 +48,9 @@ struct rule {
 /* clang-format off */
 static const struct rule rules[] = {
     /* from          event               when                  verdict   writes  to            failures  due            lapsed */
+    {P, PENDING,  TPI_EVENT_CLAIM,    IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, FAILED,   TPI_EVENT_CLAIM,    IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
     {P, PENDING,  TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
     {P, FAILED,   TPI_EVENT_CLAIM,    IF_DUE,               TP_OK,    true,   P, HANDLING,  SAME,     TPI_DUE_LEASE, false},
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_FAIL, TP_EXHAUSTED, true, F, FAILED,    PLUS_ONE, KEEP,          true},
@@ -54,7 +58,10 @@ static const struct rule rules[] = {
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_MORE, TP_OK, true, P, HANDLING, PLUS_ONE, TPI_DUE_LEASE, true},
     {P, HANDLING, TPI_EVENT_CLAIM,    IF_DUE | IF_LAPSE_RETRY | IF_LAST, TP_EXHAUSTED, true, F, FAILED, PLUS_ONE, KEEP,  true},
 
-    /* Claimed by a lock alone: only a lapse is written. */
+    /* Claimed by a lock alone: only a lapse is written, and what is not wanted any more. */
+    {P, PENDING,  TPI_EVENT_HOLD,     IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, FAILED,   TPI_EVENT_HOLD,     IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_UNWANTED, TP_OK,    true,   D, SKIPPED,   PLUS_ONE, KEEP,          true},
     {P, PENDING,  TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, PENDING,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_HOLD,     IF_DUE,               TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_HOLD,     IF_DUE | IF_LAPSE_FAIL, TP_EXHAUSTED, true, F, FAILED,    PLUS_ONE, KEEP,          true},
@@ -64,6 +71,10 @@ static const struct rule rules[] = {
 
     {P, HANDLING, TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    true,   D, DONE,      SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    /* What was done counts; what was not is not tried again. */
+    {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_UNWANTED, TP_OK, true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_GIVE_UP,  IF_HOLDER | IF_UNWANTED, TP_OK, true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_RELEASE,  IF_HOLDER | IF_UNWANTED, TP_OK, true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_MORE,  TP_OK,    true,   P, FAILED,    PLUS_ONE, TPI_DUE_DELAY, false},
     {P, HANDLING, TPI_EVENT_FAIL,     IF_HOLDER | IF_LAST,  TP_EXHAUSTED, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
     {P, HANDLING, TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_EXHAUSTED, true,   F, FAILED,    PLUS_ONE, KEEP,          false},
@@ -73,6 +84,9 @@ static const struct rule rules[] = {
     /* Asked again: the row stands where the first try put it, under the same token. */
     {D, DONE,     TPI_EVENT_COMPLETE, IF_HOLDER,            TP_OK,    false,  D, DONE,      SAME,     KEEP,          false},
     {D, SKIPPED,  TPI_EVENT_SKIP,     IF_HOLDER,            TP_OK,    false,  D, SKIPPED,   SAME,     KEEP,          false},
+    {D, SKIPPED,  TPI_EVENT_FAIL,     IF_HOLDER | IF_UNWANTED, TP_OK, false,  D, SKIPPED,   SAME,     KEEP,          false},
+    {D, SKIPPED,  TPI_EVENT_GIVE_UP,  IF_HOLDER | IF_UNWANTED, TP_OK, false,  D, SKIPPED,   SAME,     KEEP,          false},
+    {D, SKIPPED,  TPI_EVENT_RELEASE,  IF_HOLDER | IF_UNWANTED, TP_OK, false,  D, SKIPPED,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_OK,    false,  P, FAILED,    SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_FAIL,     IF_HOLDER,            TP_EXHAUSTED, false,  F, FAILED,    SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_GIVE_UP,  IF_HOLDER,            TP_EXHAUSTED, false,  F, FAILED,    SAME,     KEEP,          false},
@@ -84,6 +98,10 @@ static const struct rule rules[] = {
     {P, PENDING,  TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {P, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
     {F, FAILED,   TPI_EVENT_DROP,     0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    /* Whoever has it in hand is told, and decides. */
+    {P, PENDING,  TPI_EVENT_CANCEL,   0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, FAILED,   TPI_EVENT_CANCEL,   0,                    TP_OK,    true,   D, SKIPPED,   SAME,     KEEP,          false},
+    {P, HANDLING, TPI_EVENT_CANCEL,   0,                    TP_OK,    false,  P, HANDLING,  SAME,     KEEP,          false},
     {P, HANDLING, TPI_EVENT_FREE,     0,                    TP_OK,    true,   P, PENDING,   SAME,     TPI_DUE_NOW,   false},
 
     /* New content, by a person or by a producer who brings the same dedup_key. */
@@ -115,6 +133,7 @@ static unsigned conditions_met(const struct tpi_facts *facts) {
     if (facts->on_lapse == TP_LAPSE_RETRY) met |= IF_LAPSE_RETRY;
     if (facts->on_lapse == TP_LAPSE_FAIL) met |= IF_LAPSE_FAIL;
     if (facts->on_lapse == TP_LAPSE_SKIP) met |= IF_LAPSE_SKIP;
+    if (facts->unwanted) met |= IF_UNWANTED;
     return met;
 }
 
@@ -195,7 +214,8 @@ static void print_conditions(char *out, size_t size, unsigned conditions) {
                  {IF_LAST, "the last failure"},
                  {IF_LAPSE_RETRY, "a lapse is retried"},
                  {IF_LAPSE_FAIL, "a lapse fails"},
-                 {IF_LAPSE_SKIP, "a lapse skips"}};
+                 {IF_LAPSE_SKIP, "a lapse skips"},
+                 {IF_UNWANTED, "not wanted any more"}};
     size_t length = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -35,7 +35,8 @@
     X(TPI_EVENT_RETRY, "retry", 0)                                                                           \
     X(TPI_EVENT_DROP, "drop", 0)                                                                             \
     X(TPI_EVENT_FREE, "free", 0)                                                                             \
-    X(TPI_EVENT_EDIT, "edit", 0)
+    X(TPI_EVENT_EDIT, "edit", 0)                                                                             \
+    X(TPI_EVENT_CANCEL, "cancel", 0)
 
 enum tpi_pool {
 #define TPI_ENUM(id, name) id,
@@ -56,6 +57,7 @@ struct tpi_facts {
     bool due;             /* due_at <= now, by the database's clock */
     bool holder;          /* the row's owner is the asker's token */
     tp_lapse on_lapse;    /* what a lapsed lease means */
+    bool unwanted;        /* it was cancelled, or its deadline has passed */
 };
 
 enum tpi_due { TPI_DUE_KEEP, TPI_DUE_NOW, TPI_DUE_LEASE, TPI_DUE_DELAY };

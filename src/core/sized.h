@@ -5,6 +5,7 @@
 #define TPI_CORE_SIZED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "taskpool.h"
 
@@ -24,7 +25,8 @@
     X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \
-    X(operated, "TP_OPERATED_INIT", passed, request_id)                                                      \
+    X(operated, "TP_OPERATED_INIT", passed, asked)                                                           \
+    X(cancelled, "TP_CANCELLED_INIT", request_id, request_id)                                                \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, reserved)                                                       \
     X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
@@ -45,6 +47,8 @@ const char *tpi_sized_fault(enum tpi_sized kind, const void *given);
 const char *tpi_sized_read_fault(enum tpi_sized kind, const void *given);
 /* Does it have all fields of ours? */
 bool tpi_sized_is_whole(enum tpi_sized kind, const void *given);
+/* Does it have this field of ours? */
+#define TPI_SIZED_HAS(given, type, field) ((given)->size >= offsetof(type, field) + sizeof((type){0}.field))
 /* These two want one without a fault. Reads it into ours, what it lacks is zero. */
 void tpi_sized_read(enum tpi_sized kind, const void *given, void *ours);
 /* Writes ours as far as it goes; what is not ours becomes zero. */

@@ -44,6 +44,14 @@
     X(pause_find, 0)                                                                                         \
     X(pause_add, 0)                                                                                          \
     X(pause_remove, 0)                                                                                       \
+    X(cancel_add, 0)                                                                                         \
+    X(cancel_change, 0)                                                                                      \
+    X(cancel_asked, 0)                                                                                       \
+    X(cancel_among, 0)                                                                                       \
+    X(cancel_due, 0)                                                                                         \
+    X(cancel_remove, 0)                                                                                      \
+    X(cancel_left, 0)                                                                                        \
+    X(cancel_forget, 0)                                                                                      \
     X(history_lapsed, 0)                                                                                     \
     X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
     X(hold_take_one, TPI_CAP_HOLD_ONE)                                                                       \
@@ -115,6 +123,7 @@
     X(advance_once, 0)                                                                                       \
     X(advance_step, 0)                                                                                       \
     X(advance_progress, 0)                                                                                   \
+    X(advance_cancel, 0)                                                                                     \
     X(advance_schedule, 0)                                                                                   \
     X(advance_worker, 0)                                                                                     \
     X(advance_activity, 0)                                                                                   \

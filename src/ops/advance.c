@@ -4,9 +4,9 @@
 #include "ops/gate.h"
 
 static const enum tpi_statement statements[] = {
-    TPI_S_advance_pending, TPI_S_advance_finished, TPI_S_advance_failed,      TPI_S_advance_history,
-    TPI_S_advance_once,    TPI_S_advance_schedule, TPI_S_advance_step,        TPI_S_advance_progress,
-    TPI_S_advance_worker,  TPI_S_advance_activity, TPI_S_advance_activity_end};
+    TPI_S_advance_pending, TPI_S_advance_finished, TPI_S_advance_failed,   TPI_S_advance_history,
+    TPI_S_advance_once,    TPI_S_advance_schedule, TPI_S_advance_step,     TPI_S_advance_progress,
+    TPI_S_advance_cancel,  TPI_S_advance_worker,   TPI_S_advance_activity, TPI_S_advance_activity_end};
 
 static tp_status advance(tp_conn *conn, int64_t ms) {
     struct tpi_store *store = &conn->store;

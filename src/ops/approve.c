@@ -71,6 +71,7 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
     const tp_request *request = &approval->request;
     size_t done = 0;
     bool skips = strcmp(request->act, TPI_ACT_SKIP) == 0, purges = strcmp(request->act, TPI_ACT_PURGE) == 0;
+    bool cancels = strcmp(request->act, TPI_ACT_CANCEL) == 0;
     if (!keys->count) return TP_OK;
     if (strcmp(request->act, TPI_ACT_EDIT) == 0) {
         approval->done++;
@@ -78,9 +79,10 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
     }
     tp_status status =
         tpi_operate_given(approval->conn,
-                          purges  ? TP_ACTION_PURGE
-                          : skips ? TP_ACTION_SKIP
-                                  : TP_ACTION_RETRY,
+                          purges    ? TP_ACTION_PURGE
+                          : skips   ? TP_ACTION_SKIP
+                          : cancels ? TP_ACTION_CANCEL
+                                    : TP_ACTION_RETRY,
                           pool->name, keys->all, keys->count, request->asked_by, approval->reason, &done);
     approval->done += done;
     return status == TP_OK && done != keys->count ? TP_STALE : status;

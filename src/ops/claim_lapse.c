@@ -1,13 +1,17 @@
-/* What a claim does with a task whose lease lapsed: the text of its reason, whether it is handled again, and
- * the record of who held it. Statements that mark many tasks at once have counted the failure already; here
- * the state table decides what becomes of each. Read next: history.h, settle.c. */
+/* What a claim does with a task whose lease lapsed, and with one that is not wanted any more: the text of its
+ * reason, whether it is handled again, and the record of who held it. Statements that mark many tasks at once
+ * have counted the failure already; here the state table decides what becomes of each. Read next: history.h,
+ * settle.c. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/retry.h"
+#include "ops/cancel.h"
 #include "ops/claim.h"
+#include "ops/for_workers.h"
 #include "ops/history.h"
+#include "ops/pause.h"
 #include "ops/settle.h"
 
 /* A task of the batch is as a claim left it, so a reason that begins like this speaks of this claim. */
@@ -85,6 +89,36 @@ static bool same_error(const tp_error *one, const tp_error *other) {
            strcmp(one->statement, other->statement) == 0;
 }
 
+/* Looks only when something is not wanted any more, and of a task whose worker may have been told. */
+static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwanted_list *unwanted) {
+    const char *ids[TP_CLAIM_MAX];
+    const tp_batch *batch = claim->batch;
+    size_t count = 0;
+    bool all = tpi_pause_unwanted(claim->conn);
+    for (size_t i = 0; i < batch->count && count < TP_CLAIM_MAX; i++)
+        if (all || lapsed(&batch->slots[i].task)) ids[count++] = batch->slots[i].task.id;
+    return tpi_unwanted_find(claim->conn, ids, count, unwanted);
+}
+
+static tp_status skip_unwanted(const struct tpi_claim *claim, struct tpi_slot *slot,
+                               const struct tpi_unwanted *unwanted) {
+    char reason[TP_REASON_MAX + 1];
+    struct tpi_scope scope;
+    tp_task *task = &slot->task;
+    bool was_held = lapsed(task);
+    struct tpi_facts facts = {.failures = task->failures - was_held, .due = true, .unwanted = true};
+    struct tpi_change change = tpi_fsm_decide(
+        TPI_POOL_PENDING, was_held ? TPI_STATE_HANDLING : TPI_STATE_PENDING, TPI_EVENT_CLAIM, &facts);
+    tpi_cancel_reason(unwanted->who, unwanted->why, reason);
+    task->reason = tpi_texts_keep(&claim->batch->texts, reason, strlen(reason));
+    if (!task->reason) return tpi_link_no_memory(&claim->conn->store.link);
+    tp_status status = tpi_scope_begin(claim->conn, &scope);
+    if (status == TP_OK) status = tpi_settle_lapsed(claim->conn, task, &change);
+    if (status == TP_OK) status = tpi_cancel_record(claim->conn, task, unwanted);
+    status = tpi_scope_end(claim->conn, &scope, status);
+    return status == TP_LOST ? TP_OK : status;
+}
+
 /* TP_NONE: the task is to be handled. One that a rule of the application's own refuses, and refuses again, is
  * left out, under this claim's lease, for the others' sake; *refused says why. What the server or its disk
  * could not do a moment ago mostly goes now. */
@@ -107,22 +141,26 @@ static tp_status move_on(struct tpi_claim *claim, const tp_task *task, struct tp
 tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
                               struct tpi_kept_error *refused) {
     tp_batch *batch = claim->batch;
+    struct tpi_unwanted_list unwanted = {.count = 0};
     size_t kept = 0;
     bool inside = claim->conn->store.link.tx != TPI_TX_NONE;
     tp_status status = record_all(claim, once);
     /* Asked again, the claim finds its rows and records what is not recorded. What asking again does not mend
      * must not stop the claim: it stands without its record. */
     if (status < TP_OK && (inside || tp_status_may_retry(status))) return status;
-    status = TP_NONE;
+    status = find_unwanted(claim, &unwanted);
     for (size_t i = 0; i < batch->count; i++) {
         struct tpi_slot *slot = &batch->slots[i];
+        const struct tpi_unwanted *one = tpi_unwanted_of(&unwanted, slot->task.id);
         slot->task.owner = claim->request->token;
-        if (status >= TP_OK) status = move_on(claim, &slot->task, refused);
+        if (status >= TP_OK)
+            status = one ? skip_unwanted(claim, slot, one) : move_on(claim, &slot->task, refused);
         if (status == TP_OK)
             ++*moved;
         else
             batch->slots[kept++] = *slot;
     }
     batch->count = kept;
+    tpi_unwanted_free(&unwanted);
     return status < TP_OK ? status : TP_OK;
 }

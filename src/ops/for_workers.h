@@ -76,6 +76,27 @@ TP_CHECKED tp_status tpi_progress_forget(tp_conn *conn);
 /* While a transaction that may write is open here, can no other write at all? */
 bool tpi_conn_writes_alone(const tp_conn *conn);
 
+/* ---- Tasks that are not wanted any more ---------------------------------------------------------------- */
+
+/* Calls see for each of the tasks whose end somebody asked for (who), or whose deadline has passed (who ""),
+ * when there are any at all. see must not use conn. */
+typedef void (*tpi_cancel_fn)(const char *id, const char *who, const char *why, void *arg);
+TP_CHECKED tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, tpi_cancel_fn see,
+                                     void *arg);
+/* Of such a one as claimed: skips it (reason not NULL) and records that, or completes it, and removes what
+ * was asked. For answers see tp_skip. */
+TP_CHECKED tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
+                                       const char *reason);
+/* By the state table: does such a one end as skipped when its handler ended so? */
+bool tpi_cancel_skips(tp_verdict verdict);
+/* The reason of a task that ends so. */
+void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX + 1]);
+/* Skips those that wait, and removes what was asked of tasks that have ended, until about limit were; *done
+ * gets how many. Outside an explicit transaction only. TP_CONFLICT, TP_TIMEOUT: others were in the way of
+ * some.
+ */
+TP_CHECKED tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done);
+
 /* ---- Transactions -------------------------------------------------------------------------------------- */
 
 /* tp_commit, and in the same message the next tp_begin, where the driver can: one round trip less. TP_NONE:

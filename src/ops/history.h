@@ -22,7 +22,9 @@
 #define TPI_HISTORY_REPLACED "replaced" /* by a producer who brought its dedup_key; so are those below */
 #define TPI_HISTORY_DEFERRED "deferred"
 #define TPI_HISTORY_DRAINED  "drained"
-#define TPI_HISTORY_EYES     "eyes" /* the setting of four eyes */
+#define TPI_HISTORY_CANCEL   "cancel"   /* a task in hand: whoever has it is told */
+#define TPI_HISTORY_CANCELED "canceled" /* and it ended so, or it waited, or its deadline had passed */
+#define TPI_HISTORY_EYES     "eyes"     /* the setting of four eyes */
 #define TPI_HISTORY_ASKED    "asked"
 #define TPI_HISTORY_APPROVED "approved"
 

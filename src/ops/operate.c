@@ -1,7 +1,7 @@
-/* What operators do to many tasks: retry, skip and release here, purge in purge.c. The state table says which
- * tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one transaction:
- * lock, change, write the history and the audit. A chunk that another session gets in the way of is done
- * again one by one, so that only the tasks concerned are passed over. */
+/* What operators do to many tasks: retry, skip, release and cancel here, purge in purge.c. The state table
+ * says which tasks an action takes and what becomes of them; each chunk of at most TPI_CHUNK tasks is one
+ * transaction: lock, change, write the history and the audit. A chunk that another session gets in the way of
+ * is done again one by one, so that only the tasks concerned are passed over. */
 #include "ops/operate_chunk.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
+#include "ops/cancel.h"
 #include "ops/request.h"
 #include "store/record.h"
 
@@ -197,8 +198,10 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
     if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
+    bool forgets = step->event == TPI_EVENT_RETRY || step->event == TPI_EVENT_CANCEL;
+    if (status == TP_OK && forgets) status = tpi_cancel_forget(op->conn, held->ids, held->count);
     if (status == TP_OK) status = write_history(op, step, held);
-    return status == TP_OK ? write_audit(op, step, held) : status;
+    return status == TP_OK && !op->by_worker ? write_audit(op, step, held) : status;
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
@@ -249,10 +252,46 @@ static tp_status change_part(struct tpi_operation *op, const struct tpi_operate_
     return status;
 }
 
+/* Those of the chunk that are open, and not asked for before, become news. */
+static tp_status ask_each(struct tpi_operation *op, const struct tpi_operate_chunk *chunk,
+                          struct tpi_operate_chunk *news, size_t *asked) {
+    static const struct tpi_operate_step step = {.word = TPI_HISTORY_CANCEL, .event = TPI_EVENT_CANCEL};
+    tp_status status = TP_OK;
+    for (size_t i = 0; i < chunk->count && status >= TP_OK; i++) {
+        bool first = false;
+        status = tpi_cancel_ask(op->conn, chunk->ids[i], op->who, op->selection->why, news->at, &first);
+        *asked += status == TP_OK;
+        if (status == TP_OK && first) news->rows[news->count++] = chunk->rows[i];
+    }
+    tpi_chunk_list_ids(news);
+    if (status >= TP_OK && news->count) status = write_history(op, &step, news);
+    if (status >= TP_OK && news->count) status = write_audit(op, &step, news);
+    return status < TP_OK ? status : TP_OK;
+}
+
+/* Of a cancel: whoever has tasks of the chunk in hand is asked to end them, in one transaction. Those that
+ * have ended are left alone. Somebody else may ask at the same time. */
+static tp_status ask_holders(struct tpi_operation *op, const struct tpi_operate_chunk *chunk) {
+    tp_status status = TP_CONFLICT;
+    for (int i = 0; i < 2 && status == TP_CONFLICT; i++) {
+        struct tpi_scope scope;
+        struct tpi_operate_chunk news = {.count = 0};
+        size_t asked = 0;
+        status = tpi_ask_now(op->conn, &news.at);
+        if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
+        if (status != TP_OK) return status;
+        status = tpi_scope_end(op->conn, &scope, ask_each(op, chunk, &news, &asked));
+        if (status == TP_OK) op->result.asked += asked;
+        if (!tpi_conn_is_alone(op->conn)) break;
+    }
+    return status;
+}
+
 static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
                               struct tpi_operate_chunk *chunk) {
     const char *waiting[TPI_CHUNK];
-    size_t count = chunk->count, before = op->result.done, some = 0;
+    size_t count = chunk->count, before = op->result.done, asked = op->result.asked, some = 0;
+    bool writes = step->change.written, asks = step->event == TPI_EVENT_CANCEL && !op->by_worker;
     bool parts = step->pool == TPI_POOL_PENDING && step->change.pool != TPI_POOL_PENDING &&
                  tpi_conn_is_alone(op->conn);
     tp_status status = TP_OK;
@@ -260,16 +299,17 @@ static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate
     if (op->request_id) return note_chunk(op, step, chunk);
     if (op->selection->dry_run) {
         status = drop_hindered(op, step, chunk);
-        op->result.done += chunk->count;
+        *(writes ? &op->result.done : &op->result.asked) += chunk->count;
         op->result.passed += count - chunk->count;
         return status;
     }
     for (size_t i = 0; i < count && parts; i++)
         if (tpi_operate_waits(&chunk->rows[i])) waiting[some++] = chunk->ids[i];
     status = change_part(op, step, TPI_PART_WAITING, waiting, some);
-    if (status == TP_OK && op->result.done - before < count)
+    if (status == TP_OK && op->result.done - before < count && writes)
         status = change_part(op, step, parts ? TPI_PART_OTHERS : TPI_PART_ALL, chunk->ids, count);
-    op->result.passed += count - (op->result.done - before);
+    if (status == TP_OK && op->result.done - before < count && asks) status = ask_holders(op, chunk);
+    op->result.passed += count - (op->result.done - before) - (op->result.asked - asked);
     return status;
 }
 
@@ -316,7 +356,8 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     static const struct tpi_operate_step actions[] = {
         [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
         [TP_ACTION_SKIP] = {.word = TPI_HISTORY_SKIPPED, .event = TPI_EVENT_DROP},
-        [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE}};
+        [TP_ACTION_RELEASE] = {.word = TPI_HISTORY_RELEASED, .event = TPI_EVENT_FREE},
+        [TP_ACTION_CANCEL] = {.word = TPI_HISTORY_CANCELED, .event = TPI_EVENT_CANCEL}};
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     tp_status status = TP_OK;
     bool any = false;
@@ -330,7 +371,8 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
             if (only && strcmp(only, "all") == 0) only = NULL;
             bool asked = selected(only, tpi_pool_name(step.pool)) &&
                          selected(op->selection->state, tpi_state_name(step.state));
-            if (!asked || !step.change.written) continue;
+            bool asks = step.event == TPI_EVENT_CANCEL && step.change.verdict == TP_OK && !op->by_worker;
+            if (!asked || (!step.change.written && !asks)) continue;
             any = true;
             status = run_step(op, &step);
         }

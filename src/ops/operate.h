@@ -18,13 +18,14 @@ struct tpi_operation {
     char (*ids)[TPI_UUID_SIZE];
     size_t id_count;
     char who[TPI_WHO_MAX + 1];
-    /* Of a release it begins with who released: the task keeps it as its reason. */
+    /* Of a release and of a cancel it begins with who did it: the task keeps it as its reason. */
     char why[TP_REASON_MAX + 1];
     int64_t before;                 /* what changed later than that is not selected */
     char detail[TP_REASON_MAX + 1]; /* what was selected, for the audit: without keys and reasons */
     char act[TPI_UUID_SIZE];        /* of this call */
     /* Not NULL: what would be changed is noted as the rows of this request. */
     const char *request_id;
+    bool by_worker; /* not a person's act: no audit, and nobody is asked to end what he has in hand */
     tp_operated result;
 };
 

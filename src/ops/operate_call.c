@@ -42,6 +42,7 @@ static tp_status count_retry(struct tpi_operation *op, int64_t retry_max, tp_sel
 static tp_status request(struct tpi_operation *op, tp_action action, tp_selection *selection) {
     static const char *const acts[] = {[TP_ACTION_RETRY] = TPI_ACT_RETRY,
                                        [TP_ACTION_SKIP] = TPI_ACT_SKIP,
+                                       [TP_ACTION_CANCEL] = TPI_ACT_CANCEL,
                                        [TP_ACTION_PURGE] = TPI_ACT_PURGE};
     char text[TPI_SELECTION_SIZE];
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
@@ -69,7 +70,7 @@ static tp_status request(struct tpi_operation *op, tp_action action, tp_selectio
 
 static void take_request_id(struct tpi_operation *op, const tp_operated *result) {
     char *id = op->result.request_id;
-    if (!result || !tpi_sized_is_whole(TPI_SIZED_operated, result)) return;
+    if (!result || !TPI_SIZED_HAS(result, tp_operated, request_id)) return;
     memcpy(id, result->request_id, sizeof op->result.request_id);
     id[sizeof op->result.request_id - 1] = '\0';
 }
@@ -87,7 +88,7 @@ tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, c
     tp_status status = tpi_operate_begin(&op, action);
     if (status == TP_OK) status = purges ? tpi_purge_keys(&op, keys, count) : tpi_operate_run(&op, action);
     free(op.ids);
-    *done = op.result.done;
+    *done = op.result.done + op.result.asked;
     return status;
 }
 
@@ -106,7 +107,7 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given,
     if (status == TP_OK) status = request(&op, action, &selection);
     if (status == TP_NONE) status = tpi_operate_run(&op, action);
     free(op.ids);
-    if (result && tpi_sized_is_whole(TPI_SIZED_operated, result))
+    if (result && TPI_SIZED_HAS(result, tp_operated, request_id))
         memcpy(result->request_id, op.result.request_id, sizeof result->request_id);
     if (status >= TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
     return status;

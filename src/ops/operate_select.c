@@ -8,15 +8,18 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "ops/for_workers.h"
 
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_pool(tp_action action, const char *pool) {
     static const char *const of_purge[] = {"finished", "failed", "once", "history", NULL};
     static const char *const of_release[] = {"pending", NULL};
+    static const char *const of_cancel[] = {"pending", "all", NULL};
     static const char *const of_others[] = {"pending", "failed", "all", NULL};
     const char *const *allowed = action == TP_ACTION_PURGE     ? of_purge
                                  : action == TP_ACTION_RELEASE ? of_release
+                                 : action == TP_ACTION_CANCEL  ? of_cancel
                                                                : of_others;
     if (!pool) return TP_OK;
     for (; *allowed; allowed++)
@@ -24,11 +27,12 @@ static tp_status check_pool(tp_action action, const char *pool) {
     return tpi_error(TP_MISUSE, "pool '%.40s' is not one that this action works on: %s", pool,
                      action == TP_ACTION_PURGE     ? "purge takes finished, failed, once or history"
                      : action == TP_ACTION_RELEASE ? "release takes pending"
+                     : action == TP_ACTION_CANCEL  ? "cancel takes pending, or all"
                                                    : "retry and skip take pending or failed, or all");
 }
 
 tp_status tpi_operate_check(tp_action action, const tp_selection *selection) {
-    if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_PURGE)
+    if ((int)action < TP_ACTION_RETRY || action > TP_ACTION_CANCEL)
         return tpi_error(TP_MISUSE, "action %d is none of the tp_action list", (int)action);
     if (!selection->who || !*selection->who)
         return tpi_error(TP_MISUSE, "tp_selection: who is required; it is recorded in the history");
@@ -170,7 +174,10 @@ tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
                  why);
         why = text;
     }
-    tpi_utf8_copy(why, op->why, sizeof op->why);
+    if (action == TP_ACTION_CANCEL)
+        tpi_cancel_reason(op->who, why, op->why);
+    else
+        tpi_utf8_copy(why, op->why, sizeof op->why);
     op->before = op->select.until;
     tpi_uuid_ordered(op->act);
     if (status == TP_OK) status = say_selection(op);
@@ -189,6 +196,7 @@ void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args) {
 size_t tpi_operate_room(const struct tpi_operation *op) {
     size_t limit = op->selection->limit;
     if (!limit) return TPI_CHUNK;
-    size_t left = limit > op->result.done ? limit - op->result.done : 0;
+    size_t done = op->result.done + op->result.asked;
+    size_t left = limit > done ? limit - done : 0;
     return left < TPI_CHUNK ? left : TPI_CHUNK;
 }

@@ -10,7 +10,9 @@ struct tpi_pauses {
     tp_paused *all; /* by handler */
     size_t count;
     struct tpi_texts texts;
-    int64_t read_at; /* on this machine's monotonic clock */
+    /* On this machine's monotonic clock. */
+    int64_t read_at;
+    int64_t unwanted_at; /* when the first task is not wanted any more (cancel.h); INT64_MAX: none is known */
 };
 
 /* Fresh from the database; to be freed. */
@@ -21,6 +23,13 @@ void tpi_pauses_free(struct tpi_pauses *pauses);
  * most once a second, so that a claim seldom costs a statement more. */
 TP_CHECKED tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count,
                                          const char **open, size_t *open_count);
+/* Reads it again when that is a second old. */
+TP_CHECKED tp_status tpi_pause_refresh(tp_conn *conn);
+/* By what the connection knows: may there be tasks that are not wanted any more? */
+bool tpi_pause_unwanted(const tp_conn *conn);
+/* This process has just heard of such a task: its connections do not go by what they know for a while. off:
+ * they do again, for tests. */
+void tpi_pause_hint(bool on);
 /* Forgets what the connection knows; frees it. */
 void tpi_pause_forget(tp_conn *conn);
 

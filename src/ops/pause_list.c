@@ -1,6 +1,8 @@
-/* Reads which handlers are paused; each connection keeps the answer for a second. Read next: pause.c. */
+/* Reads which handlers are paused, and when the first task is not wanted any more; each connection keeps the
+ * answer for a second. Read next: pause.c, cancel.c. */
 #include "ops/pause.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,9 @@
 #include "store/record.h"
 
 enum { READ_AGAIN_MS = 1000 };
+
+/* On this machine's monotonic clock: until then claims look by themselves. */
+static atomic_int_least64_t look_until;
 
 void tpi_pauses_free(struct tpi_pauses *pauses) {
     if (!pauses) return;
@@ -20,6 +25,19 @@ void tpi_pauses_free(struct tpi_pauses *pauses) {
 void tpi_pause_forget(tp_conn *conn) {
     tpi_pauses_free(conn->pauses);
     conn->pauses = NULL;
+}
+
+/* The row of a name that no handler has says in how many ms. */
+static void take_unwanted(struct tpi_pauses *pauses) {
+    size_t kept = 0;
+    pauses->unwanted_at = INT64_MAX;
+    for (size_t i = 0; i < pauses->count; i++) {
+        if (strcmp(pauses->all[i].handler, "!") != 0)
+            pauses->all[kept++] = pauses->all[i];
+        else if (pauses->all[i].since < TP_DURATION_MAX)
+            pauses->unwanted_at = pauses->read_at + pauses->all[i].since;
+    }
+    pauses->count = kept;
 }
 
 tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
@@ -38,6 +56,7 @@ tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
     tp_status status = tpi_store_list(&conn->store, TPI_S_pause_list, &args, columns, &pauses->texts,
                                       sizeof *pauses->all, &all, &pauses->count);
     pauses->all = all;
+    if (status == TP_OK) take_unwanted(pauses);
     if (status == TP_OK)
         *out = pauses;
     else
@@ -51,16 +70,30 @@ static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
     return false;
 }
 
+tp_status tpi_pause_refresh(tp_conn *conn) {
+    struct tpi_pauses *pauses = NULL;
+    if (conn->pauses && tpi_clock_mono_ms() - conn->pauses->read_at < READ_AGAIN_MS) return TP_OK;
+    tp_status status = tpi_pauses_read(conn, &pauses);
+    if (status != TP_OK) return status;
+    tpi_pause_forget(conn);
+    conn->pauses = pauses;
+    return TP_OK;
+}
+
+void tpi_pause_hint(bool on) {
+    atomic_store(&look_until, on ? tpi_clock_mono_ms() + 2 * READ_AGAIN_MS : 0);
+}
+
+bool tpi_pause_unwanted(const tp_conn *conn) {
+    int64_t now = tpi_clock_mono_ms();
+    return !conn->pauses || now >= conn->pauses->unwanted_at || now < atomic_load(&look_until);
+}
+
 tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count, const char **open,
                               size_t *open_count) {
-    struct tpi_pauses *pauses = NULL;
     *open_count = 0;
-    if (!conn->pauses || tpi_clock_mono_ms() - conn->pauses->read_at >= READ_AGAIN_MS) {
-        tp_status status = tpi_pauses_read(conn, &pauses);
-        if (status != TP_OK) return status;
-        tpi_pause_forget(conn);
-        conn->pauses = pauses;
-    }
+    tp_status status = tpi_pause_refresh(conn);
+    if (status != TP_OK) return status;
     for (size_t i = 0; i < count; i++)
         if (!is_paused(conn->pauses, handlers[i])) open[(*open_count)++] = handlers[i];
     return TP_OK;

@@ -8,6 +8,7 @@
 /* Words of the columns act and state. */
 #define TPI_ACT_RETRY       "retry"
 #define TPI_ACT_SKIP        "skip"
+#define TPI_ACT_CANCEL      "cancel"
 #define TPI_ACT_PURGE       "purge"
 #define TPI_ACT_EDIT        "edit"
 #define TPI_ACT_ERASE       "erase"

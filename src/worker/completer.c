@@ -263,7 +263,8 @@ static void settle_singles(struct group *group) {
     size_t kept = 0;
     for (size_t i = 0; i < group->count; i++) {
         struct tpi_job *job = group->jobs[i];
-        if (job->settle.outcome.verdict == TP_RUN_DONE && !job->settle.tries)
+        if (job->settle.outcome.verdict == TP_RUN_DONE && !job->settle.tries &&
+            !atomic_load(&job->stop_notice))
             group->jobs[kept++] = job;
         else
             (void)settle_one(group, job);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "worker/in_flight.h"
 #include "worker/record.h"
 
@@ -79,7 +80,7 @@ static void lose(struct tpi_job *job, const tp_task *task, const char *text) {
 }
 
 /* NULL: no memory. own: of this task alone, or NULL. */
-static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task) {
+static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task, int64_t taken_ms) {
     struct tpi_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     job->jobs = jobs;
@@ -87,8 +88,13 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     job->task = task;
     job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
-    job->claimed_ms = tpi_clock_mono_ms();
+    job->claimed_ms = taken_ms;
     tpi_lifetime_add_job(jobs->life);
+    pthread_mutex_lock(&jobs->lock);
+    job->older = jobs->newest;
+    *(job->older ? &job->older->newer : &jobs->oldest) = job;
+    jobs->newest = job;
+    pthread_mutex_unlock(&jobs->lock);
     return job;
 }
 
@@ -97,12 +103,11 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
     tp_batch *own = NULL;
     tp_status status = tpi_batch_take(batch, i, &own);
     if (status != TP_OK) return status;
-    struct tpi_job *job = make(jobs, own, tp_batch_task(own, 0));
+    struct tpi_job *job = make(jobs, own, tp_batch_task(own, 0), taken_ms);
     if (!job) {
         tp_batch_free(own);
         return tpi_error(TP_NOMEM, "out of memory");
     }
-    job->claimed_ms = taken_ms;
     pthread_mutex_lock(&jobs->lock);
     extended(job, taken_ms);
     pthread_mutex_unlock(&jobs->lock);
@@ -118,7 +123,7 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
 }
 
 tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
-    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i));
+    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i), tpi_clock_mono_ms());
     if (!job) return tpi_error(TP_NOMEM, "out of memory");
     job->hold_at = i;
     struct tpi_job *rival = NULL;
@@ -138,6 +143,7 @@ void tpi_job_unref(struct tpi_job *job) {
     tp_batch_free(job->batch);
     free(job->settle.outcome.reason);
     tpi_result_unref(job->result);
+    free((void *)(uintptr_t)atomic_load(&job->stop_notice));
     free(job);
     tpi_lifetime_remove_job(jobs->life);
 }
@@ -147,6 +153,8 @@ void tpi_job_end(struct tpi_job *job) {
     pthread_mutex_lock(&job->jobs->lock);
     job->ended = true;
     delist(job);
+    *(job->older ? &job->older->newer : &job->jobs->oldest) = job->newer;
+    *(job->newer ? &job->newer->older : &job->jobs->newest) = job->older;
     pthread_mutex_unlock(&job->jobs->lock);
     tpi_job_unref(job);
 }
@@ -222,6 +230,38 @@ void tpi_job_resume(struct tpi_job *job, bool unheard) {
 
 void tpi_job_lose(struct tpi_job *job, const char *text) {
     lose(job, job->task, text);
+}
+
+/* ---- Tasks that are not wanted any more ------------------------------------------------------------------
+ */
+
+size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **all, char (*ids)[TP_ID_SIZE],
+                      size_t most) {
+    size_t count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct tpi_job *job = jobs->oldest; job && count < most; job = job->newer) {
+        if (job->claimed_ms > before || job->settling || atomic_load(&job->stop_notice)) continue;
+        job->refs++;
+        tpi_utf8_copy(job->task->id, ids[count], sizeof ids[count]);
+        all[count++] = job;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+/* Without memory it is told a second later. */
+void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why) {
+    struct tpi_stop_notice *notice = calloc(1, sizeof *notice);
+    if (!notice) return;
+    notice->cause = cause;
+    tpi_utf8_copy(who, notice->who, sizeof notice->who);
+    tpi_utf8_copy(why, notice->why, sizeof notice->why);
+    tpi_cancel_reason(notice->who, notice->why, notice->reason);
+    pthread_mutex_lock(&job->jobs->lock);
+    bool known = atomic_load(&job->stop_notice);
+    if (!known) atomic_store(&job->stop_notice, notice);
+    pthread_mutex_unlock(&job->jobs->lock);
+    if (known) free(notice);
 }
 
 /* ---- Leases that are due -------------------------------------------------------------------------- */

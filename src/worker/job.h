@@ -19,9 +19,10 @@ struct tpi_jobs {
     const tp_worker_options *options;
     const struct tpi_handler_table *handlers;
     pthread_mutex_t lock;
-    struct tpi_signal leases; /* the list of leases, or its end */
-    struct tpi_job *leased;   /* under the lock: the leases to extend, in no order */
-    int64_t renew_at;         /* under the lock: when the lease renewer wakes next, by itself */
+    struct tpi_signal leases;        /* the list of leases, or its end */
+    struct tpi_job *leased;          /* under the lock: the leases to extend, in no order */
+    struct tpi_job *oldest, *newest; /* under the lock: all in progress, in their order */
+    int64_t renew_at;                /* under the lock: when the lease renewer wakes next, by itself */
 };
 
 /* What a settle is to write. */
@@ -32,6 +33,13 @@ struct tpi_outcome {
     char *reason; /* NULL: none. Belongs to the job */
     bool asked;   /* of a failure: the policy's delay was called, and answered retry_ms */
     int64_t retry_ms;
+};
+
+/* The task is not wanted any more; not changed once the job has it. */
+struct tpi_stop_notice {
+    tp_stop cause;
+    char who[128 + 1], why[TP_REASON_MAX + 1]; /* who "": nobody asked */
+    char reason[TP_REASON_MAX + 1];            /* for people */
 };
 
 /* Under the jobs' lock. */
@@ -62,7 +70,11 @@ struct tpi_job {
     struct tpi_result *result; /* what its handler gave back when it ended well; NULL: nothing */
     int64_t claimed_ms;        /* monotonic: when the database's clock said how long it had waited */
 
-    struct tpi_lease lease;    /* under the jobs' lock, as all below */
+    _Atomic(const struct tpi_stop_notice *)
+        stop_notice; /* written under the jobs' lock, once; NULL: it is wanted */
+
+    struct tpi_lease lease; /* under the jobs' lock, as all below */
+    struct tpi_job *older, *newer;
     size_t refs;               /* its way through the worker, and whoever looks at it meanwhile */
     bool ended;                /* its way is over: what is heard about it is of no interest */
     bool settling;             /* the settle's answer decides now, not the lease renewer's */
@@ -118,6 +130,13 @@ void tpi_job_end(struct tpi_job *job);
 void tpi_job_unref(struct tpi_job *job);
 /* The database, or a second claim, said that the claim is gone. Records it, unless it is known. */
 void tpi_job_lose(struct tpi_job *job, const char *text);
+
+/* Those that were claimed before the monotonic time, the oldest first, with a reference to each, and the ids
+ * of their tasks, which may be gone before the reference is. */
+size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **all, char (*ids)[TP_ID_SIZE],
+                      size_t most);
+/* Its task is not wanted any more. Nothing, if that is known. */
+void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
 
 /* Waits for jobs whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
  * 0: nothing can come any more. */

@@ -50,7 +50,8 @@ void tpi_maintenance_fire(struct tpi_maintenance *maintenance) {
     if (maintenance->fired) tpi_queue_wake(maintenance->queue);
 }
 
-/* ---- Deleting what is past its retention, rolling activity up, mending gates --------------------------- */
+/* ---- Deleting what is past its retention, rolling activity up, mending gates, ending what is not wanted --
+ */
 
 static int64_t clean_at(const struct tpi_maintenance *maintenance) {
     return maintenance->clean_at;
@@ -62,7 +63,7 @@ static tp_status delete_and_roll_up(tp_conn *conn, void *arg) {
     if (status != TP_OK) return status;
     status = tpi_activity_roll_up(conn, maintenance->rolled_up);
     if (status == TP_CONFLICT) status = TP_OK; /* others do the same */
-    maintenance->more = status == TP_OK || maintenance->deleted >= CLEAN_ROWS;
+    maintenance->more = maintenance->more || status == TP_OK || maintenance->deleted >= CLEAN_ROWS;
     return status;
 }
 
@@ -73,8 +74,19 @@ static tp_status mend_gates(tp_conn *conn, void *arg) {
     return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others are at the same gates */
 }
 
+static tp_status sweep_cancelled(tp_conn *conn, void *arg) {
+    struct tpi_maintenance *maintenance = arg;
+    size_t done = 0;
+    tp_status status = tpi_cancel_sweep(conn, CLEAN_ROWS, &done);
+    maintenance->more = maintenance->more || done >= CLEAN_ROWS;
+    return status == TP_CONFLICT || status == TP_TIMEOUT ? TP_OK : status; /* others do the same */
+}
+
 static void clean(struct tpi_maintenance *maintenance) {
     maintenance->more = false;
+    tp_status swept = tpi_session_try(maintenance->session, sweep_cancelled, maintenance);
+    tpi_session_report_once(maintenance->session, swept, &maintenance->sweep_failed);
+    if (maintenance->session->broken) return;
     tp_status status = tpi_session_try(maintenance->session, delete_and_roll_up, maintenance);
     int64_t pause = maintenance->more ? CLEAN_EVERY_MS / 60 : CLEAN_EVERY_MS / 2;
     maintenance->clean_at = tpi_clock_mono_ms() + pause + tpi_session_random(maintenance->session, pause);

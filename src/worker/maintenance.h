@@ -16,8 +16,8 @@ struct tpi_maintenance {
     int64_t rolled_up[TPI_ROLLUP_LEVELS]; /* activity before these times */
     bool more;                            /* there is more to delete or to roll up */
     bool groups;                          /* there are groups that have not ended, or may be */
-    bool fire_failed, clean_failed, mend_failed, tokens_failed, end_failed,
-        forget_failed; /* and it was reported */
+    bool fire_failed, clean_failed, mend_failed, tokens_failed, end_failed, forget_failed,
+        sweep_failed; /* and it was reported */
 };
 
 void tpi_maintenance_init(struct tpi_maintenance *maintenance, struct tpi_heartbeat *heartbeat,

@@ -2,6 +2,7 @@
  * call failed or got no answer. The same for jobs under a lease and under plan hold, in the task's
  * transaction or in one of the settle's own. */
 #include "worker/outcome.h"
+#include "ops/for_workers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,11 @@ static int64_t say_again(const tp_task *task, int32_t failures, const char *reas
 tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const struct tpi_outcome *outcome) {
     const char *reason = outcome->reason && outcome->reason[0] ? outcome->reason : NULL;
     const tp_retry *retry = job->handler ? job->handler->retry : job->jobs->options->retry;
+    const struct tpi_stop_notice *notice = atomic_load(&job->stop_notice);
+    bool skips = outcome->verdict == TP_RUN_SKIPPED;
+    if (notice && (skips || outcome->verdict == TP_RUN_DONE))
+        return tpi_cancel_settle(conn, job->task, notice->who, notice->why,
+                                 skips ? (reason ? reason : "") : NULL);
     switch (outcome->verdict) {
     case TP_RUN_DONE:
         return tp_complete_with(conn, job->task, tpi_result_text(job->result));

@@ -16,6 +16,7 @@
 #include "ops/for_workers.h"
 #include "worker/hooks.h"
 #include "worker/outcome.h"
+#include "worker/stop_cause.h"
 #include "worker/watchdog.h"
 
 /* ---- The call ---------------------------------------------------------------------------------------- */
@@ -29,6 +30,7 @@ static void reset(struct tp_run *run) {
     run->no_retry = false;
     run->steps = 0;
     run->delay_ms = 0;
+    run->reason_noted = false;
     run->reason[0] = '\0';
     run->why[0] = '\0';
 }
@@ -55,6 +57,7 @@ tp_verdict tpi_run_call(struct tp_run *run) {
     reset(run);
     tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", run->job->task->id, run->job->task->handler);
     run->calls++;
+    if (tpi_run_is_unwanted(run)) return TP_RUN_SKIPPED;
     if (!handler) {
         tp_run_reason(run, "this worker has no handler of that name");
         return TP_RUN_FAILED;
@@ -84,10 +87,6 @@ tp_verdict tpi_run_call(struct tp_run *run) {
 
 const tp_task *tp_run_task(const tp_run *run) {
     return run->job->task;
-}
-
-int tp_run_should_stop(const tp_run *run) {
-    return tpi_lifetime_stopping(run->runs->life) || tp_run_lost(run);
 }
 
 int tp_run_lost(const tp_run *run) {
@@ -311,6 +310,11 @@ bool tpi_run_failed_with_transaction(struct tp_run *run) {
 
 static enum next settle(struct tp_run *run, tp_verdict verdict) {
     bool keeps = verdict == TP_RUN_DONE || verdict == TP_RUN_SKIPPED;
+    if (tpi_run_heeds(run, verdict)) {
+        roll_back(run);
+        tpi_completer_submit(run->runs->completer, run->job, TP_RUN_SKIPPED, run->reason, 0, false);
+        return RUN_SUBMITTED;
+    }
     if (keeps && run->in_transaction) return settle_in_transaction(run, verdict);
     if (run->in_transaction && verdict == TP_RUN_FAILED) {
         tpi_session_note_run(run->session, true);

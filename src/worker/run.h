@@ -39,6 +39,7 @@ struct tp_run {
     bool in_step;
     tp_status step_fault;    /* what the step did that it must not do, or could not keep */
     const char *step_result; /* what it returns; NULL: nothing */
+    bool reason_noted;       /* the reason begins with why the task is not wanted any more */
     char reason[TP_REASON_MAX + 1];
     char why[TPI_TEXT_SIZE]; /* the text of the failure being handled */
 };

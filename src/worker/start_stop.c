@@ -60,6 +60,7 @@ static tp_status start_each(struct tp_worker *worker) {
         void *arg;
     } others[] = {
         {tpi_lease_renewer_main, &worker->lease_renewer},
+        {tpi_canceller_main, &worker->canceller},
         {tpi_completer_main, &worker->completer},
         {tpi_watchdog_main, &worker->watchdog},
         {tpi_heartbeat_main, &worker->heartbeat},

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "worker/outcome.h"
+#include "worker/stop_cause.h"
 #include "worker/watchdog.h"
 
 /* A group holds its locks until its last handler is done, so it grows only while that is soon. What the
@@ -141,6 +142,10 @@ static bool run_one(struct cycle *cycle, struct tpi_job *job) {
     if (verdict == TP_RUN_FAILED && !run.reason[0])
         tpi_utf8_copy("the handler gave no reason", run.reason, sizeof run.reason);
     if (run.doomed) verdict = judge_doomed(&run, verdict);
+    if (tpi_run_heeds(&run, verdict)) {
+        verdict = TP_RUN_SKIPPED;
+        cycle->apart = run.asked;
+    }
     if (run.doomed) tpi_utf8_copy(run.why, cycle->why, sizeof cycle->why);
     keep_outcome(job, &run, verdict);
     cycle->asked = run.asked;
@@ -196,7 +201,8 @@ void tpi_transaction_leave(struct tpi_session *session) {
 /* Completions that come before the last task, or with it, go together. */
 static size_t leading_done(const struct cycle *cycle) {
     size_t count = 0;
-    while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE)
+    while (count < cycle->ran && cycle->jobs[count]->settle.outcome.verdict == TP_RUN_DONE &&
+           !atomic_load(&cycle->jobs[count]->stop_notice))
         count++;
     return count;
 }
@@ -297,6 +303,8 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     else if (is_to_run_again(cycle, i))
         tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
+        const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
+        if (notice) tpi_job_notify_stop(job, notice->cause, notice->who, notice->why);
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
                              held->settle.outcome.reason, held->settle.outcome.delay_ms,

@@ -33,6 +33,7 @@ static void wire_jobs(struct tp_worker *w) {
                                 .handlers = &w->claims.handlers};
     w->lease_renewer = (struct tpi_lease_renewer){
         .sessions = &w->sessions, .jobs = &w->jobs, .record = &w->record, .lease_ms = options->lease_ms};
+    w->canceller = (struct tpi_canceller){.life = &w->life, .sessions = &w->sessions, .jobs = &w->jobs};
     w->queue = (struct tpi_queue){.life = &w->life, .options = options, .handlers = &w->claims.handlers};
     w->completer = (struct tpi_completer){.life = &w->life,
                                           .sessions = &w->sessions,

@@ -13,6 +13,7 @@
  *   queue     the jobs that wait                    maintenance    a table of duties
  *   outcome   what a settle writes                  dispatcher     claims and feeds the queue
  *   progress  how far runs are
+ *                                                   canceller      tells handlers what is not wanted any more
  *
  * The worker is a client of taskpool.h: it knows no SQL, and the database decides what it holds.
  *
@@ -21,6 +22,7 @@
 #ifndef TPI_WORKER_WORKER_H
 #define TPI_WORKER_WORKER_H
 
+#include "worker/canceller.h"
 #include "worker/dispatcher.h"
 #include "worker/lease_renewer.h"
 #include "worker/progress_writer.h"
@@ -35,6 +37,7 @@ struct tp_worker {
     struct tpi_record record;
     struct tpi_jobs jobs;
     struct tpi_lease_renewer lease_renewer;
+    struct tpi_canceller canceller;
     struct tpi_queue queue;
     struct tpi_completer completer;
     struct tpi_progress_writer progress;

@@ -108,6 +108,19 @@ TEST(test_tokens__and_a_width_are_both_kept) {
     expect_through("bank", 1);
 }
 
+/* Where no gate has tokens no worker asks for them. */
+TEST(test_tokens__nobody_looks_for_them_where_no_gate_has_some) {
+    must(tp_gate_set(pool.a, "bank", 1, TP_GATE_BLOCK, NULL));
+    must(tpi_gates_look_for_tokens(pool.a));
+    assert_false(tpi_gates_may_have_tokens(pool.a->env));
+    give_tokens(2, 0);
+    assert_true(tpi_gates_may_have_tokens(pool.a->env));
+    must(tp_gate_remove(pool.a, "bank", NULL));
+    must(tpi_gates_look_for_tokens(pool.a));
+    assert_false(tpi_gates_may_have_tokens(pool.a->env));
+    expect_number(maintain(), -1);
+}
+
 /* ---- Ends ---------------------------------------------------------------------------------------------- */
 
 /* However a task ends that was let through, its token is held; one that waited had none. */

@@ -34,8 +34,8 @@ void given_back(void) {
 
 void empty_pool(void) {
     static const char *const tables[] = {
-        "pending", "finished", "failed",      "history",   "once",  "schedule",   "pause",    "worker",
-        "fx",      "request",  "request_row", "gate_task", "group", "group_task", "progress", "step"};
+        "pending", "finished",    "failed",    "history", "once",       "schedule", "pause", "worker", "fx",
+        "request", "request_row", "gate_task", "group",   "group_task", "progress", "step",  "cancel"};
     for (size_t i = 0; i < LENGTH(tables); i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
     sql_run(pool.eye, "DELETE FROM tp_gate WHERE name <> '='");

@@ -16,7 +16,7 @@ THEME(operate, ONCE);
     check_operated((conn), (action), (selection), (done), (passed), __FILE__, __LINE__)
 static void check_operated(tp_conn *conn, tp_action action, const tp_selection *selection, size_t done,
                            size_t passed, const char *file, int line) {
-    tp_operated result = {sizeof result, 77, 77, ""};
+    tp_operated result = {sizeof result, 77, 77, "", 77};
     check_status(TP_OK, tp_operate(conn, action, selection, &result), "tp_operate", file, line);
     check_number((int64_t)result.done, (int64_t)done, "done", file, line);
     check_number((int64_t)result.passed, (int64_t)passed, "passed", file, line);

@@ -50,6 +50,7 @@ static void *of_size(const void *ours, size_t whole, size_t size) {
     }
 STARTS_AS(worker_options, TP_WORKER_INIT)
 STARTS_AS(operated, TP_OPERATED_INIT)
+STARTS_AS(cancelled, TP_CANCELLED_INIT)
 STARTS_AS(erased, TP_ERASED_INIT)
 STARTS_AS(four_eyes, TP_FOUR_EYES_INIT)
 STARTS_AS(gate_options, TP_GATE_INIT)
@@ -221,6 +222,15 @@ static tp_status use_operated(void *given) {
     return status;
 }
 
+static tp_status use_cancelled(void *given) {
+    tp_cancelled *cancelled = given;
+    char id[ID];
+    task_put("x", id);
+    tp_status status = tp_cancel(pool.a, id, "tester@desk", NULL, cancelled);
+    if (status == TP_OK) expect_number(cancelled->answer, TP_CANCEL_SKIPPED);
+    return status;
+}
+
 static tp_edit_request for_edit_request(void) {
     tp_edit_request edit = TP_EDIT_INIT;
     edit.fields = TP_EDIT_PARAMS;
@@ -278,7 +288,7 @@ union any {
 /* Those that the library only writes. */
 static bool is_result(enum tpi_sized kind) {
     return kind == TPI_SIZED_operated || kind == TPI_SIZED_counters || kind == TPI_SIZED_worker_info ||
-           kind == TPI_SIZED_erased || kind == TPI_SIZED_business_day_info;
+           kind == TPI_SIZED_erased || kind == TPI_SIZED_cancelled || kind == TPI_SIZED_business_day_info;
 }
 
 static const struct {

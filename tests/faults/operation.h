@@ -136,6 +136,7 @@ struct group {
     X(settle)                                                                                                \
     X(gates)                                                                                                 \
     X(groups)                                                                                                \
+    X(cancel)                                                                                                \
     X(claim)                                                                                                 \
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \

@@ -73,6 +73,8 @@ void snapshot_read(struct snapshot *snapshot) {
             dbc, add_row, snapshot,
             "SELECT 'result', id, result, '', 0, 0 FROM tp_finished WHERE result IS NOT NULL ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
+                     "SELECT 'cancel', task_id, who, reason, 0, 0 FROM tp_cancel ORDER BY 2") &&
+        sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
         sql_raw_each(dbc, add_row, snapshot,
                      "SELECT 'placed', task_id, group_name, '', waits, 0 FROM tp_group_task ORDER BY 2") &&
@@ -86,10 +88,10 @@ void snapshot_read(struct snapshot *snapshot) {
 }
 
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending",   "finished",    "failed",    "history",      "fx",
-                                         "once",      "schedule",    "worker",    "pause",        "activity",
-                                         "request",   "request_row", "calendar",  "calendar_day", "step",
-                                         "gate_task", "group",       "group_task"};
+    static const char *const tables[] = {"pending",   "finished",    "failed",     "history",      "fx",
+                                         "once",      "schedule",    "worker",     "pause",        "activity",
+                                         "request",   "request_row", "calendar",   "calendar_day", "step",
+                                         "gate_task", "group",       "group_task", "cancel"};
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);

@@ -44,10 +44,18 @@
     X(claim_candidates, FEW, "the first n of each lane")                                                     \
     X(claim_cas, KEY, "")                                                                                    \
     X(claim_read, FEW, "what one claim took")                                                                \
-    X(pause_list, KEY, "")                                                                                   \
+    X(pause_list, FEW, "handlers that are paused")                                                           \
     X(pause_find, KEY, "")                                                                                   \
     X(pause_add, KEY, "")                                                                                    \
     X(pause_remove, KEY, "")                                                                                 \
+    X(cancel_add, KEY, "")                                                                                   \
+    X(cancel_change, KEY, "")                                                                                \
+    X(cancel_asked, KEY, "")                                                                                 \
+    X(cancel_among, KEY, "")                                                                                 \
+    X(cancel_due, FEW, "rows of the same millisecond")                                                       \
+    X(cancel_remove, KEY, "")                                                                                \
+    X(cancel_left, KEY, "")                                                                                  \
+    X(cancel_forget, KEY, "")                                                                                \
     X(history_lapsed, KEY, "")                                                                               \
     X(hold_take, FEW, "the first n of each lane")                                                            \
     X(hold_take_one, FEW, "the first of each lane")                                                          \
@@ -111,6 +119,7 @@
     X(advance_once, ALL, "for tests: moves all times")                                                       \
     X(advance_step, ALL, "for tests: moves all times")                                                       \
     X(advance_progress, ALL, "for tests: moves all times")                                                   \
+    X(advance_cancel, ALL, "for tests: moves all times")                                                     \
     X(advance_schedule, ALL, "for tests: moves all times")                                                   \
     X(advance_worker, ALL, "for tests: moves all times")                                                     \
     X(advance_activity, ALL, "for tests: moves all times")                                                   \

@@ -41,7 +41,8 @@ enum {
     GATE_TASK = 262144,
     GROUP = 524288,
     GROUP_TASK = 1048576,
-    PROGRESS = 2097152
+    PROGRESS = 2097152,
+    CANCEL = 4194304
 };
 
 static const struct column {
@@ -261,6 +262,11 @@ static const struct column {
     {PROGRESS, "percent", SMALL, 0, NOT_NULL},
     {PROGRESS, "message", TEXT, 512, MAY_BE_NULL},
     {PROGRESS, "modified_at", BIG, 0, NOT_NULL},
+    {CANCEL, "task_id", UUID, 0, NOT_NULL},
+    {CANCEL, "due_at", BIG, 0, NOT_NULL},
+    {CANCEL, "who", TEXT, 128, MAY_BE_NULL},
+    {CANCEL, "reason", TEXT, 512, MAY_BE_NULL},
+    {CANCEL, "created_at", BIG, 0, NOT_NULL},
 };
 
 static const struct index {
@@ -316,6 +322,8 @@ static const struct index {
     {GROUP, "tp_group_state", false, "state, ended_at", NULL},
     {GROUP, "tp_group_parent", false, "parent", NULL},
     {GROUP_TASK, NULL, true, "group_name, waits, task_id", NULL},
+    {CANCEL, NULL, true, "task_id", NULL},
+    {CANCEL, "tp_cancel_due", false, "due_at, task_id", NULL},
 };
 
 static const struct table {
@@ -342,7 +350,8 @@ static const struct table {
               {GATE_TASK, "gate_task"},
               {GROUP, "group"},
               {GROUP_TASK, "group_task"},
-              {PROGRESS, "progress"}};
+              {PROGRESS, "progress"},
+              {CANCEL, "cancel"}};
 
 enum {
     COLUMNS = sizeof columns / sizeof columns[0],

@@ -378,7 +378,7 @@ TEST_WITHOUT_TABLES(test_schema__a_missing_table_is_noticed_and_comes_back) {
     static const char *const tables[] = {"pending",     "finished", "failed",       "history",  "once",
                                          "schedule",    "worker",   "pause",        "activity", "request",
                                          "request_row", "calendar", "calendar_day", "step",     "gate",
-                                         "gate_task",   "group",    "group_task"};
+                                         "gate_task",   "group",    "group_task",   "cancel"};
     static const char *const views[] = {"tasks", "running", "failures", "throughput"};
     pool_install();
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

@@ -48,10 +48,24 @@ static struct tpi_change give_up(const struct row *row) {
     return change;
 }
 
+static bool open_there(const struct row *row) {
+    return row->state == TPI_STATE_PENDING || row->state == TPI_STATE_FAILED ||
+           row->state == TPI_STATE_HANDLING;
+}
+
+/* Whoever meets it ends it, and counts the lapse of who had it in hand. */
+static struct tpi_change skip_unwanted(const struct row *row) {
+    struct tpi_change change = go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
+    change.lapsed = row->state == TPI_STATE_HANDLING;
+    change.failures += change.lapsed;
+    return change;
+}
+
 /* Whatever waits in the pending pool is taken when it is due. A row in handling is only due when its lease
  * lapsed. */
 static struct tpi_change claim(const struct row *row) {
     if (row->pool != TPI_POOL_PENDING || !row->facts.due) return nothing(row, TP_NONE);
+    if (row->facts.unwanted && open_there(row)) return skip_unwanted(row);
     if (row->state == TPI_STATE_PENDING || row->state == TPI_STATE_FAILED)
         return go(row, TPI_POOL_PENDING, TPI_STATE_HANDLING, TPI_DUE_LEASE);
     if (row->state != TPI_STATE_HANDLING) return nothing(row, TP_NONE);
@@ -102,11 +116,16 @@ static struct tpi_change settle(const struct row *row) {
     const struct end *end = &ends[row->event];
     bool fails = row->event == TPI_EVENT_FAIL || row->event == TPI_EVENT_GIVE_UP;
     if (!row->facts.holder) return nothing(row, TP_LOST);
+    bool undone = fails || row->event == TPI_EVENT_RELEASE;
+    if (in_hand(row) && undone && row->facts.unwanted)
+        return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
     if (in_hand(row) && row->event == TPI_EVENT_FAIL) return count_failure(row, end->state, end->due);
     if (in_hand(row) && row->event == TPI_EVENT_GIVE_UP) return give_up(row);
     if (in_hand(row)) return go(row, end->pool, end->state, end->due);
     /* Asked again. */
     if (fails && stands(row, TPI_POOL_FAILED, TPI_STATE_FAILED)) return nothing(row, TP_EXHAUSTED);
+    if (undone && row->facts.unwanted && stands(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED))
+        return nothing(row, TP_OK);
     return nothing(row, stands(row, end->pool, end->state) ? TP_OK : TP_LOST);
 }
 
@@ -117,6 +136,11 @@ static struct tpi_change person(const struct row *row) {
         return in_hand(row) ? go(row, TPI_POOL_PENDING, TPI_STATE_PENDING, TPI_DUE_NOW)
                             : nothing(row, TP_NONE);
     bool waits = stands(row, TPI_POOL_PENDING, TPI_STATE_PENDING);
+    bool retries = stands(row, TPI_POOL_PENDING, TPI_STATE_FAILED);
+    if (row->event == TPI_EVENT_CANCEL) {
+        if (waits || retries) return go(row, TPI_POOL_FINISHED, TPI_STATE_SKIPPED, TPI_DUE_KEEP);
+        return nothing(row, in_hand(row) ? TP_OK : TP_NONE);
+    }
     bool failed = row->pool != TPI_POOL_FINISHED && row->state == TPI_STATE_FAILED;
     if (row->event == TPI_EVENT_EDIT && (waits || failed))
         return go(row, row->pool, row->state, TPI_DUE_KEEP);
@@ -147,9 +171,9 @@ static int for_facts(struct row *row, see_fn *see) {
     int cases = 0;
     for (int32_t failures = 0; failures < FAILURES; failures++)
         for (int32_t max = 1; max <= MAX_FAILURES; max++)
-            for (int bits = 0; bits < 4 * LAPSES; bits++) {
-                row->facts =
-                    (struct tpi_facts){failures, max, (bits & 1) != 0, (bits & 2) != 0, (tp_lapse)(bits / 4)};
+            for (int bits = 0; bits < 8 * LAPSES; bits++) {
+                row->facts = (struct tpi_facts){
+                    failures, max, (bits & 1) != 0, (bits & 2) != 0, (tp_lapse)(bits / 8), (bits & 4) != 0};
                 struct tpi_change change = tpi_fsm_decide(row->pool, row->state, row->event, &row->facts);
                 see(row, &change);
                 cases++;
@@ -165,7 +189,7 @@ static void for_all(see_fn *see) {
                 struct row row = {(enum tpi_pool)pool, (enum tpi_state)state, (enum tpi_event)event, {0}};
                 cases += for_facts(&row, see);
             }
-    assert_int_equal(cases, 3 * 5 * TPI_EVENT_COUNT * FAILURES * MAX_FAILURES * 4 * LAPSES);
+    assert_int_equal(cases, 3 * 5 * TPI_EVENT_COUNT * FAILURES * MAX_FAILURES * 8 * LAPSES);
 }
 
 static void fail_case(const struct row *row, const char *what) {

@@ -140,6 +140,15 @@ def judge_check(world, verdict):
         verdict.find("other", f"taskpool check: exit code {done.returncode}: {done.stdout.strip()}")
 
 
+def judge_gates(client, verdict):
+    """Nothing is behind any gate when all tasks have ended, and those that patterns made are gone."""
+    for places, in client.stream("SELECT COUNT(*) FROM tp_gate_task"):
+        if int(places):
+            verdict.find("other", f"{places} places at gates are left")
+    for name, through in client.stream("SELECT name, let_through FROM tp_gate WHERE let_through <> 0 OR name LIKE '=_%'"):
+        verdict.find("other", f"gate {name} is left and counts {through}")
+
+
 def judge(world):
     verdict = Verdict()
     tasks = read_tasks(world.client, verdict)
@@ -149,6 +158,7 @@ def judge(world):
     judge_orders(world.client, tasks, records, verdict)
     judge_outside(world.folder, tasks, verdict)
     judge_check(world, verdict)
+    judge_gates(world.client, verdict)
     for state in ("done", "skipped", "failed"):
         verdict.figures[state] = sum(1 for task in tasks.values() if task.state == state)
     verdict.figures["confirmed"] = len(records["ok"]) + len(records["order"])

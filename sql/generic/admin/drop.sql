@@ -24,4 +24,5 @@ DROP TABLE tp_request;
 DROP TABLE tp_request_row;
 DROP TABLE tp_step;
 DROP TABLE tp_progress;
+DROP TABLE tp_cancel;
 DROP TABLE tp_meta;

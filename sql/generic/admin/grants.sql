@@ -57,6 +57,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group_task TO tp_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_worker;
 GRANT SELECT ON tp_pause TO tp_worker;
+GRANT SELECT, DELETE ON tp_cancel TO tp_worker;
 GRANT SELECT, INSERT, DELETE ON tp_activity TO tp_worker;
 GRANT SELECT ON tp_meta TO tp_worker;
 -- Where settled rows are kept for a time only (taskpool retention) and workers are to delete older ones, also:
@@ -81,6 +82,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_group_task TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_worker TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pause TO tp_operator;
+GRANT SELECT, INSERT, UPDATE, DELETE ON tp_cancel TO tp_operator;
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_activity TO tp_operator;
 GRANT SELECT ON tp_meta TO tp_operator;
 -- Asks for what needs a second person (docs/approvals.md).
@@ -104,6 +106,7 @@ GRANT SELECT ON tp_progress TO tp_viewer;
 GRANT SELECT ON tp_schedule TO tp_viewer;
 GRANT SELECT ON tp_worker TO tp_viewer;
 GRANT SELECT ON tp_pause TO tp_viewer;
+GRANT SELECT ON tp_cancel TO tp_viewer;
 GRANT SELECT ON tp_activity TO tp_viewer;
 GRANT SELECT ON tp_gate TO tp_viewer;
 GRANT SELECT ON tp_gate_task TO tp_viewer;

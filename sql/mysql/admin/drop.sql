@@ -24,4 +24,5 @@ DROP TABLE IF EXISTS tp_request;
 DROP TABLE IF EXISTS tp_request_row;
 DROP TABLE IF EXISTS tp_step;
 DROP TABLE IF EXISTS tp_progress;
+DROP TABLE IF EXISTS tp_cancel;
 DROP TABLE IF EXISTS tp_meta;

@@ -24,6 +24,7 @@ DROP TABLE tp_request;
 DROP TABLE tp_request_row;
 DROP TABLE tp_step;
 DROP TABLE tp_progress;
+DROP TABLE tp_cancel;
 DROP TABLE tp_meta;
 DROP FUNCTION tp_now;
 DROP FUNCTION tp_utc;

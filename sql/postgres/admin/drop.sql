@@ -24,6 +24,7 @@ DROP TABLE IF EXISTS tp_request;
 DROP TABLE IF EXISTS tp_request_row;
 DROP TABLE IF EXISTS tp_step;
 DROP TABLE IF EXISTS tp_progress;
+DROP TABLE IF EXISTS tp_cancel;
 DROP TABLE IF EXISTS tp_meta;
 DROP FUNCTION IF EXISTS tp_audit_refuse();
 DROP FUNCTION IF EXISTS tp_eyes_refuse();

@@ -131,6 +131,8 @@ static void put_history(int64_t count) {
     snprintf(values, sizeof values, "'charge', %lld + n, %s, %lld + n", (long long)PAST, task,
              (long long)PAST);
     put("tp_step", "task_id, step, task_created_at, owner, created_at", values, count);
+    snprintf(values, sizeof values, "%lld + n, %lld", (long long)FUTURE, (long long)PAST);
+    put("tp_cancel", "task_id, due_at, created_at", values, 4 * count);
 }
 
 /* ---- Scenes -------------------------------------------------------------------------------------------- */
@@ -163,7 +165,8 @@ static void put_tasks(const struct kind *as, int64_t count) {
 }
 
 void fill_begin(enum scene_id scene) {
-    static const char *const tables[] = {"pending", "finished", "failed", "history", "once", "step"};
+    static const char *const tables[] = {"pending", "finished", "failed", "history",
+                                         "once",    "step",     "cancel"};
     if (pool_on_mysql()) sql_run(pool.eye, "SET SESSION cte_max_recursion_depth = 100000000");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);

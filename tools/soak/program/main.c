@@ -77,6 +77,18 @@ void soak_sleep_ms(int64_t ms) {
     nanosleep(&pause, NULL);
 }
 
+/* What failed for good is in nobody's way. */
+static bool set_gates(tp_conn *conn) {
+    tp_gate_options to = TP_GATE_INIT;
+
+    to.width = 3;
+    to.tokens = 30;
+    to.period_ms = 1000;
+    to.on_failure = TP_GATE_PASS;
+    return tp_gate_set(conn, "=", 1, TP_GATE_PASS, NULL) >= TP_OK &&
+           tp_gate_set_with(conn, "soak-*", &to, NULL) >= TP_OK;
+}
+
 /* Without any unique key: what happened twice must be seen. */
 bool soak_set_up(tp_env *env) {
     static const char *const tables[] = {
@@ -85,7 +97,7 @@ bool soak_set_up(tp_env *env) {
     };
     char error[DB_TEXT] = "";
     tp_conn *conn = NULL;
-    bool ok = tp_conn_open(env, &conn) == TP_OK && tp_schema_install(conn) == TP_OK;
+    bool ok = tp_conn_open(env, &conn) == TP_OK && tp_schema_install(conn) == TP_OK && set_gates(conn);
 
     if (!ok) fprintf(stderr, "soak: %s\n", tp_last_error()->text);
     for (size_t i = 0; ok && i < sizeof tables / sizeof tables[0]; i++) {

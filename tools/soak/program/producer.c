@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MANY = 20, KEYS = 12, LINE = 64, BACKLOG = 300, BACKLOG_EVERY = 16 };
+enum { MANY = 20, KEYS = 12, GATES = 5, LINE = 64, BACKLOG = 300, BACKLOG_EVERY = 16 };
 
 struct producer {
     const struct soak *soak;
@@ -27,6 +27,7 @@ struct draft {
     char biz[40];
     char params[16];
     char dedup[16];
+    char gate[16];
 };
 
 static void on_signal(int number) {
@@ -43,6 +44,18 @@ static const char *pick_params(uint64_t dice, bool quick) {
     if (dice < 12) return SOAK_SKIP;
     if (dice < 14 && !quick) return SOAK_SLOW;
     return "ok";
+}
+
+/* One in four of those that are due at once: an order key, or a gate that a pattern makes. */
+static void put_behind(struct producer *producer, struct draft *draft) {
+    uint64_t dice = soak_random(&producer->random, 8), which = soak_random(&producer->random, GATES);
+
+    if (dice > 1 || draft->task.delay_ms) return;
+    snprintf(draft->gate, sizeof draft->gate, "soak-%llu", (unsigned long long)which);
+    if (dice)
+        draft->task.order_key = draft->gate;
+    else
+        draft->task.gate = draft->gate;
 }
 
 static void draw(struct producer *producer, struct draft *draft) {
@@ -63,6 +76,7 @@ static void draw(struct producer *producer, struct draft *draft) {
     draft->task.priority = (int32_t)soak_random(&producer->random, 3);
     if (soak_random(&producer->random, 10) == 0)
         draft->task.delay_ms = (int64_t)soak_random(&producer->random, 2000);
+    put_behind(producer, draft);
 }
 
 /* ---- Until there is an answer ------------------------------------------------------------------------ */

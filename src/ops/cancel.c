@@ -1,0 +1,173 @@
+/* See cancel.h: the rows of tp_cancel, and the call that ends one task. Of many: operate.c. */
+#include "ops/cancel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "ops/for_workers.h"
+#include "ops/history.h"
+#include "ops/pause.h"
+#include "ops/refused.h"
+#include "store/record.h"
+
+/* ---- What is not wanted any more ----------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b) {
+    const struct tpi_unwanted *one = a, *two = b;
+    return strcmp(one->id, two->id);
+}
+
+static tp_status find_some(tp_conn *conn, const char *const *ids, size_t count,
+                           struct tpi_unwanted_list *list) {
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(UUID, struct tpi_unwanted, id),
+        TPI_COLUMN(TEXT, struct tpi_unwanted, who),
+        TPI_COLUMN(TEXT, struct tpi_unwanted, why),
+        TPI_COLUMN_END,
+    };
+    struct tpi_args args = {0};
+    struct tpi_stmt *stmt = NULL;
+    tpi_args_list(&args, ids, count);
+    tp_status status = tpi_store_query(&conn->store, TPI_S_cancel_among, &args, &stmt);
+    if (status != TP_OK) return status;
+    return tpi_record_all(stmt, columns, &list->texts, list->all, sizeof *list->all, list->count + count,
+                          &list->count);
+}
+
+tp_status tpi_unwanted_find(tp_conn *conn, const char *const *ids, size_t count,
+                            struct tpi_unwanted_list *list) {
+    tp_status status = TP_OK;
+    *list = (struct tpi_unwanted_list){.count = 0};
+    if (!count) return TP_OK;
+    list->all = calloc(count, sizeof *list->all);
+    if (!list->all) return tpi_link_no_memory(&conn->store.link);
+    for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
+        some = count - at < TPI_LIST_MAX ? count - at : TPI_LIST_MAX;
+        status = find_some(conn, ids + at, some, list);
+    }
+    if (list->count) qsort(list->all, list->count, sizeof *list->all, by_id);
+    return status;
+}
+
+const struct tpi_unwanted *tpi_unwanted_of(const struct tpi_unwanted_list *list, const char *id) {
+    const struct tpi_unwanted wanted = {.id = id};
+    if (!list->count) return NULL;
+    return bsearch(&wanted, list->all, list->count, sizeof wanted, by_id);
+}
+
+void tpi_unwanted_free(struct tpi_unwanted_list *list) {
+    tpi_texts_free(&list->texts);
+    free(list->all);
+    list->all = NULL;
+    list->count = 0;
+}
+
+void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX + 1]) {
+    char text[TPI_WHO_MAX + TP_REASON_MAX + 40];
+    if (*who)
+        snprintf(text, sizeof text, "cancelled by %.*s%s%.*s", TPI_WHO_MAX, who, *why ? ": " : "",
+                 TP_REASON_MAX, why);
+    else
+        snprintf(text, sizeof text, "its deadline had passed");
+    tpi_utf8_copy(text, out, TP_REASON_MAX + 1);
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------- */
+
+tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const char *why, int64_t at,
+                         bool *news) {
+    struct tpi_store *store = &conn->store;
+    struct tpi_args args = {0};
+    bool asked = false;
+    tpi_args_text(&args, TPI_P_id, id);
+    tpi_args_text(&args, TPI_P_who, who);
+    tpi_args_text(&args, TPI_P_reason, why);
+    tpi_args_number(&args, TPI_P_at, at);
+    *news = true;
+    tp_status status = tpi_store_change_one(store, TPI_S_cancel_change, &args);
+    if (status == TP_NONE) status = tpi_store_change_one(store, TPI_S_cancel_add, &args);
+    tpi_pause_hint(true);
+    if (status != TP_NONE) return status;
+    *news = false;
+    status = tpi_store_exists(store, TPI_S_cancel_asked, &args, &asked);
+    return status == TP_OK && !asked ? TP_NONE : status;
+}
+
+tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tpi_args_list(&args, ids, count);
+    return tpi_store_change(&conn->store, TPI_S_cancel_forget, &args, &rows);
+}
+
+tp_status tpi_cancel_record(tp_conn *conn, const tp_task *task, const struct tpi_unwanted *unwanted) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    char reason[TP_REASON_MAX + 1];
+    tpi_cancel_reason(unwanted->who, unwanted->why, reason);
+    struct tpi_history_event event = {.task_id = task->id,
+                                      .handler = task->handler,
+                                      .event = TPI_HISTORY_CANCELED,
+                                      .owner = task->owner,
+                                      .who = unwanted->who,
+                                      .reason = reason};
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tp_status status = tpi_store_change(&conn->store, TPI_S_cancel_remove, &args, &rows);
+    return status == TP_OK ? tpi_history_add(conn, &event) : status;
+}
+
+/* ---- For workers --------------------------------------------------------------------------------------- */
+
+tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, tpi_cancel_fn see, void *arg) {
+    struct tpi_unwanted_list list = {.count = 0};
+    tp_status status = tpi_conn_ready(conn);
+    tpi_pause_forget(conn);
+    if (status == TP_OK) status = tpi_pause_refresh(conn);
+    if (status != TP_OK || !tpi_pause_unwanted(conn)) return status;
+    status = tpi_unwanted_find(conn, ids, count, &list);
+    if (list.count) tpi_pause_hint(true);
+    for (size_t i = 0; i < list.count && status == TP_OK; i++)
+        see(list.all[i].id, list.all[i].who, list.all[i].why, arg);
+    tpi_unwanted_free(&list);
+    return status;
+}
+
+bool tpi_cancel_skips(tp_verdict verdict) {
+    static const enum tpi_event events[] = {
+        [TP_RUN_DONE] = TPI_EVENT_COMPLETE,
+        [TP_RUN_FAILED] = TPI_EVENT_FAIL,
+        [TP_RUN_SKIPPED] = TPI_EVENT_SKIP,
+        [TP_RUN_LATER] = TPI_EVENT_RELEASE,
+    };
+    const struct tpi_facts facts = {.max_failures = INT32_MAX, .holder = true, .unwanted = true};
+    struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, events[verdict], &facts);
+    return change.state == TPI_STATE_SKIPPED;
+}
+
+static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_unwanted *unwanted,
+                        const char *reason) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tp_status status = reason ? tp_skip(conn, task, reason) : tp_complete(conn, task);
+    if (status != TP_OK || reason) return status == TP_OK ? tpi_cancel_record(conn, task, unwanted) : status;
+    tpi_args_text(&args, TPI_P_id, task->id);
+    return tpi_store_change(&conn->store, TPI_S_cancel_remove, &args, &rows);
+}
+
+/* What an earlier try has stored is found by the token, outside of the transaction that met it. */
+tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
+                            const char *reason) {
+    const struct tpi_unwanted unwanted = {task->id, who, why};
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(conn, &scope);
+    if (status == TP_OK) status = settle(conn, task, &unwanted, reason);
+    status = tpi_scope_end(conn, &scope, status);
+    if (status != TP_CONFLICT || !scope.own) return status;
+    struct tpi_kept_error kept = tpi_error_keep();
+    if (tp_settled(conn, task) == TP_OK) return TP_OK;
+    tpi_error_restore(&kept);
+    return status;
+}

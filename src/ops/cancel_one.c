@@ -1,0 +1,85 @@
+/* tp_cancel: one task, and what became of it. Of many: operate.c. Read next: cancel.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/sized.h"
+#include "ops/conn.h"
+
+/* Between two looks a task may move; not for ever. */
+enum { TRIES = 5 };
+
+struct request {
+    tp_conn *conn;
+    const char *id, *who, *why;
+    tp_cancelled answer;
+};
+
+static tp_status operate(struct request *request, tp_operated *operated) {
+    tp_selection selection = TP_SELECTION_INIT;
+    selection.ids = &request->id;
+    selection.id_count = 1;
+    selection.who = request->who;
+    selection.why = request->why;
+    memcpy(operated->request_id, request->answer.request_id, sizeof operated->request_id);
+    tp_status status = tp_operate(request->conn, TP_ACTION_CANCEL, &selection, operated);
+    memcpy(request->answer.request_id, operated->request_id, sizeof operated->request_id);
+    return status;
+}
+
+static void say(struct request *request, tp_cancel_answer answer, const char *state) {
+    request->answer.answer = answer;
+    snprintf(request->answer.state, sizeof request->answer.state, "%s", state);
+}
+
+/* TP_NONE: it is open, so that it moved just now. */
+static tp_status look(struct request *request) {
+    tp_list_request list = TP_LIST_INIT;
+    tp_batch *batch = NULL;
+    list.ids = &request->id;
+    list.id_count = 1;
+    list.pool = "all";
+    tp_status status = tp_list(request->conn, &list, &batch);
+    if (status == TP_NONE) {
+        say(request, TP_CANCEL_UNKNOWN, "");
+        return TP_OK;
+    }
+    if (status != TP_OK) return status;
+    const tp_task *task = tp_batch_task(batch, 0);
+    bool open = strcmp(task->pool, "pending") == 0, skipped = strcmp(task->state, "skipped") == 0;
+    if (!open) say(request, skipped ? TP_CANCEL_SKIPPED : TP_CANCEL_LATE, task->state);
+    tp_batch_free(batch);
+    return open ? TP_NONE : TP_OK;
+}
+
+static tp_status cancel(struct request *request) {
+    for (int i = 0; i < TRIES; i++) {
+        tp_operated operated = TP_OPERATED_INIT;
+        tp_status status = operate(request, &operated);
+        if (status != TP_OK) return status;
+        if (operated.asked) say(request, TP_CANCEL_ASKED, "handling");
+        if (operated.done) say(request, TP_CANCEL_SKIPPED, "skipped");
+        if (operated.asked || operated.done) return TP_OK;
+        status = look(request);
+        if (status != TP_NONE) return status;
+    }
+    return tpi_error(TP_CONFLICT, "task %s moved each time that it was to be cancelled; ask again",
+                     request->id);
+}
+
+tp_status tp_cancel(tp_conn *conn, const char *id, const char *who, const char *why, tp_cancelled *result) {
+    struct request request = {.conn = conn, .id = id, .who = who, .why = why, .answer = TP_CANCELLED_INIT};
+    tp_status status = tpi_conn_ready_alone(conn, "tp_cancel");
+    if (status != TP_OK) return status;
+    if (!id) return tpi_error(TP_MISUSE, "tp_cancel: id is NULL");
+    if (!result) return tpi_error(TP_MISUSE, "tp_cancel: result is NULL; it says what became of the task");
+    const char *fault = tpi_sized_fault(TPI_SIZED_cancelled, result);
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    bool asks_again = TPI_SIZED_HAS(result, tp_cancelled, request_id);
+    if (asks_again) memcpy(request.answer.request_id, result->request_id, sizeof request.answer.request_id);
+    request.answer.request_id[sizeof request.answer.request_id - 1] = '\0';
+    status = cancel(&request);
+    if (asks_again) memcpy(result->request_id, request.answer.request_id, sizeof result->request_id);
+    if (status == TP_OK) tpi_sized_write(TPI_SIZED_cancelled, &request.answer, result);
+    return status == TP_OK && request.answer.answer == TP_CANCEL_UNKNOWN ? TP_NONE : status;
+}

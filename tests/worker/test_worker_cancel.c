@@ -1,0 +1,230 @@
+/* Tasks that are cancelled while a worker has them: the handler is told, by every plan, and what becomes of
+ * the task follows from its verdict; whatever kills the worker, the task is not run again. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support/child.h"
+#include "support/tasks.h"
+#include "worker/canceller.h"
+#include "worker/rig.h"
+
+enum { VERDICTS = TP_RUN_LATER + 1, SOON_MS = 20 };
+
+/* ---- What it costs ------------------------------------------------------------------------------------- */
+
+TEST(test_cancel__a_worker_whose_tasks_are_short_never_looks) {
+    size_t looks = faults_count("cancel_among"), due = faults_count("cancel_due");
+    rig_run(20, rig_done);
+    rig_expect(0, 20, 0);
+    expect_number(faults_seen(looks), 0);
+    assert_in_range(faults_seen(due), 0, 1); /* maintenance, once */
+}
+
+/* ---- What is told ---------------------------------------------------------------------------------------
+ */
+
+static struct seen {
+    char ids[VERDICTS][TP_ID_SIZE];
+    char texts[VERDICTS][TP_REASON_MAX + 1];
+    atomic_int told[VERDICTS]; /* tp_stop */
+} seen;
+
+static void look_often(bool often) {
+    tpi_canceller_every_ms = often ? SOON_MS : 1000;
+}
+
+static tp_stop wait_until_told(const tp_run *run, const char **text) {
+    tp_stop cause = TP_STOP_NONE;
+    for (int i = 0; cause == TP_STOP_NONE && i < 30000; i++) {
+        rig_pause_10_ms();
+        cause = tp_run_stop_cause(run, text);
+    }
+    return cause;
+}
+
+/* Params: the verdict. Written after it was told: where one may write, nobody could ask beside it. */
+static tp_verdict heed(tp_run *run, void *arg) {
+    const char *text = "";
+    int verdict = tp_run_task(run)->params[0] - '0';
+    (void)arg;
+    atomic_fetch_add(&rig.runs, 1);
+    tp_stop cause = wait_until_told(run, &text);
+    snprintf(seen.texts[verdict], sizeof seen.texts[verdict], "%s", text);
+    atomic_store(&seen.told[verdict], (int)cause);
+    if (!tp_run_should_stop(run)) return TP_RUN_FAILED;
+    return rig_effect(run, (tp_verdict)verdict);
+}
+
+static void put_verdicts(void) {
+    memset(&seen, 0, sizeof seen);
+    for (int i = 0; i < VERDICTS; i++) {
+        char params[2] = {(char)('0' + i), '\0'};
+        tp_new_task task = {.size = sizeof task, .handler = pool.handler, .params = params};
+        must(tp_enqueue(pool.a, &task));
+        memcpy(seen.ids[i], task.id, TP_ID_SIZE);
+    }
+}
+
+static void await_runs(int count) {
+    for (int i = 0; atomic_load(&rig.runs) < count && i < 30000; i++)
+        rig_pause_10_ms();
+    expect_number(atomic_load(&rig.runs), count);
+}
+
+static void cancel_it(const char *id) {
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
+    expect_number(answer.answer, TP_CANCEL_ASKED);
+}
+
+static int effects_of_task(int i) {
+    return (int)sql_number(pool.eye, "SELECT COUNT(*) FROM tp_fx WHERE task_id = '%s'", seen.ids[i]);
+}
+
+/* Done is done; skipped by the handler keeps what it wrote; failed and put back do not. */
+static void expect_heeded(void) {
+    static const int kept[VERDICTS] = {[TP_RUN_DONE] = 1, [TP_RUN_SKIPPED] = 1};
+    rig_expect(0, VERDICTS, 0, .runs = VERDICTS, .failures = 0, .done = 1);
+    for (int i = 0; i < VERDICTS; i++) {
+        bool done = i == TP_RUN_DONE;
+        expect_number(atomic_load(&seen.told[i]), TP_STOP_CANCELLED);
+        assert_string_equal(seen.texts[i], "cancelled by ann: wrong amount");
+        expect_row(seen.ids[i], "finished", done ? "done" : "skipped", 0);
+        if (!done) assert_true(strstr(row_of(seen.ids[i]).reason, "cancelled by ann: wrong amount") != NULL);
+        expect_number(effects_of_task(i), kept[i]);
+        expect_number(
+            sql_number(pool.eye,
+                       "SELECT COUNT(*) FROM tp_history WHERE task_id = '%s' AND event = 'canceled'",
+                       seen.ids[i]),
+            !done);
+    }
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_cancel"), 0);
+}
+
+static void heed_by(const char *plan) {
+    look_often(true);
+    put_verdicts();
+    atomic_store(&rig.runs, 0);
+    tp_worker *worker = rig_start_with(0, heed, .plan = plan, .threads = VERDICTS);
+    await_runs(VERDICTS);
+    for (int i = 0; i < VERDICTS; i++)
+        cancel_it(seen.ids[i]);
+    for (int i = 0; rig_count("finished") < VERDICTS && i < 30000; i++)
+        rig_pause_10_ms();
+    rig_stop(worker);
+    look_often(false);
+    expect_heeded();
+}
+
+static void heed_by_lease(const char *plan) {
+    if (!pool_plan_possible(plan)) skip();
+    heed_by(plan);
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_row) {
+    heed_by_lease("row");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_batch) {
+    heed_by_lease("batch");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_skip) {
+    heed_by_lease("skip");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_cas) {
+    heed_by_lease("cas");
+}
+
+TEST(test_cancel__a_handler_is_told_and_decides_by_plan_hold) {
+    rig_needs_hold();
+    if (pool_on_sqlite()) skip(); /* while a transaction holds tasks, nobody else can write that he asks */
+    heed_by("hold");
+}
+
+/* As it is set: a busy machine is late, but not each time. */
+TEST(test_cancel__a_handler_is_told_within_two_seconds) {
+    enum { LATE_MS = 2000, TRIES = 20 };
+    int64_t late = INT64_MAX;
+    for (int i = 0; i < TRIES && late > LATE_MS; i++) {
+        put_verdicts();
+        sql_run(pool.eye, "DELETE FROM tp_pending WHERE id <> '%s'", seen.ids[TP_RUN_SKIPPED]);
+        atomic_store(&rig.runs, 0);
+        int before = rig_told(TP_EVENT_SKIPPED);
+        tp_worker *worker = rig_start_with(0, heed, .threads = 1);
+        await_runs(1);
+        cancel_it(seen.ids[TP_RUN_SKIPPED]);
+        int64_t began = tpi_clock_mono_ms();
+        while (atomic_load(&seen.told[TP_RUN_SKIPPED]) == TP_STOP_NONE)
+            rig_pause_10_ms();
+        late = tpi_clock_mono_ms() - began;
+        rig_await(TP_EVENT_SKIPPED, before + 1);
+        rig_stop(worker);
+    }
+    assert_in_range(late, 0, LATE_MS);
+}
+
+/* ---- Before its handler is called ---------------------------------------------------------------------- */
+
+TEST(test_cancel__one_that_waits_in_the_queue_is_not_run) {
+    char ids[2][TP_ID_SIZE];
+    look_often(true);
+    for (int i = 0; i < 2; i++) {
+        tp_new_task task = {.size = sizeof task, .handler = pool.handler, .priority = i};
+        must(tp_enqueue(pool.a, &task));
+        memcpy(ids[i], task.id, TP_ID_SIZE);
+    }
+    size_t looks = faults_count("cancel_among");
+    tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 5);
+    rig_await_arrived(1);
+    for (int i = 0; rig_count_state("pending", "handling") < 2 && i < 30000; i++)
+        rig_pause_10_ms();
+    cancel_it(ids[1]);
+    rig_await_seen(looks, faults_seen(looks) + 3); /* by then it has heard what one of them said */
+    gate_open(&rig.gate);
+    rig_await(TP_EVENT_DONE, 1);
+    rig_await(TP_EVENT_SKIPPED, 1);
+    rig_stop(worker);
+    look_often(false);
+    expect_row(ids[0], "finished", "done", 0);
+    expect_row(ids[1], "finished", "skipped", 0);
+    expect_number(atomic_load(&rig.runs), 1);
+}
+
+/* ---- What dies ----------------------------------------------------------------------------------------- */
+
+static tp_verdict say_and_wait(tp_run *run, void *arg) {
+    const char *why = "";
+    (void)arg;
+    child_say("%s", tp_run_task(run)->id);
+    child_wait_for_go();
+    if (tp_run_stop_cause(run, &why) == TP_STOP_CANCELLED) return TP_RUN_SKIPPED;
+    return TP_RUN_DONE;
+}
+
+ROLE(cancelled_worker) {
+    tp_worker_options o = {.size = sizeof o, .poll_ms = 20, .drain = 1};
+    tp_worker *worker = NULL;
+    if (tp_worker_open(pool.env, &o, &worker) != TP_OK) return 2;
+    if (tp_worker_handle(worker, pool.handler, say_and_wait, NULL) != TP_OK) return 2;
+    if (tp_worker_start(worker) != TP_OK || tp_worker_join(worker) != TP_OK) return 2;
+    tp_worker_close(worker);
+    return 0;
+}
+
+TEST(test_cancel__a_task_whose_worker_was_killed_is_not_run_again) {
+    char id[CHILD_LINE];
+    rig_put(1, "x");
+    struct child child = child_start("cancelled_worker", pool.handler, NULL);
+    assert_true(child_listen(&child, id));
+    cancel_it(id);
+    child_kill(&child);
+    must(tp_test_advance(pool.a, 61000));
+    rig_run(0, rig_done);
+    expect_number(atomic_load(&rig.runs), 0);
+    expect_row(id, "finished", "skipped", 1);
+}
