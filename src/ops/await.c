@@ -56,13 +56,14 @@ static tp_status read_end(tp_conn *conn, struct tpi_args *args, tp_batch *batch,
 static tp_status find_end(tp_conn *conn, const char *id, struct tpi_args *args, tp_batch **out) {
     tp_batch *batch = tpi_batch_new();
     struct tpi_slot *slot = batch ? tpi_batch_add(batch) : NULL;
-    tp_status status = slot ? TP_OK : tpi_link_no_memory(&conn->store.link);
-    if (status == TP_OK) {
-        slot->task.handler = slot->task.biz_key = slot->task.reason = "";
-        slot->task.id = tpi_texts_keep(&batch->texts, id, TPI_UUID_SIZE - 1);
-        status =
-            slot->task.id ? read_end(conn, args, batch, &slot->task) : tpi_link_no_memory(&conn->store.link);
+    if (!slot) {
+        tp_batch_free(batch);
+        return tpi_link_no_memory(&conn->store.link);
     }
+    slot->task.handler = slot->task.biz_key = slot->task.reason = "";
+    slot->task.id = tpi_texts_keep(&batch->texts, id, TPI_UUID_SIZE - 1);
+    tp_status status =
+        slot->task.id ? read_end(conn, args, batch, &slot->task) : tpi_link_no_memory(&conn->store.link);
     if (status == TP_OK)
         *out = batch;
     else
@@ -104,8 +105,9 @@ tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch *
     char normal[TPI_UUID_SIZE];
     bool inside = false;
     tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK && !ended) status = tpi_error(TP_MISUSE, "tp_await: ended is NULL");
-    if (status == TP_OK) status = tpi_check_uuid("the id", id, normal);
+    if (status != TP_OK) return status;
+    if (!ended) return tpi_error(TP_MISUSE, "tp_await: ended is NULL");
+    status = tpi_check_uuid("the id", id, normal);
     if (status == TP_OK) status = tpi_check_duration("timeout_ms", timeout_ms);
     if (status == TP_OK) status = tpi_conn_know_mode(conn);
     if (status == TP_OK) status = tpi_conn_in_transaction(conn, &inside);
