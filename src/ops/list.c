@@ -144,7 +144,7 @@ tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {
     tpi_args_text(&args, TPI_P_id, normal);
     tp_batch *shown = NULL;
     status = read_tasks(conn, TPI_S_show, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, &shown);
-    if (status == TP_OK && shown->slots[0].pool == TPI_POOL_FINISHED)
+    if (status == TP_OK && shown && shown->slots[0].pool == TPI_POOL_FINISHED)
         status = tpi_result_read(conn, &shown->slots[0]);
     if (status == TP_OK)
         *batch = shown;

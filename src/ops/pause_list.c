@@ -56,12 +56,13 @@ tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
     tp_status status = tpi_store_list(&conn->store, TPI_S_pause_list, &args, columns, &pauses->texts,
                                       sizeof *pauses->all, &all, &pauses->count);
     pauses->all = all;
-    if (status == TP_OK) take_unwanted(pauses);
-    if (status == TP_OK)
-        *out = pauses;
-    else
+    if (status != TP_OK) {
         tpi_pauses_free(pauses);
-    return status;
+        return status;
+    }
+    take_unwanted(pauses);
+    *out = pauses;
+    return TP_OK;
 }
 
 static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {

@@ -85,7 +85,7 @@ static tp_status ask_once(struct tpi_store *store, struct tpi_db_clock *clock) {
 
 /* On a busy machine an answer may be old when it is read: the best of some counts. */
 static tp_status ask(struct tpi_store *store) {
-    struct tpi_db_clock best, clock;
+    struct tpi_db_clock best = {0}, clock = {0};
     tp_status status = ask_once(store, &best);
     for (int i = 1; i < TRIES && status == TP_OK && best.behind_ms > WHOLE_SECOND_MS + SLOW_MS; i++) {
         status = ask_once(store, &clock);

@@ -185,8 +185,10 @@ struct tpi_job *tpi_job_ran(struct tpi_job *job, bool done, struct tpi_result *r
         job->done = done && !successor;
         if (!successor) job->result = result;
         pthread_mutex_unlock(&job->jobs->lock);
-        if (!successor) tpi_result_unref(before);
-        if (!successor) return job;
+        if (!successor) {
+            tpi_result_unref(before);
+            return job;
+        }
         tpi_job_end(job);
         job = successor;
     }

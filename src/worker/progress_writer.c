@@ -112,6 +112,7 @@ static void write_one(struct tpi_progress_writer *writer, struct tpi_session *se
                       struct tpi_progress *progress) {
     struct tpi_progress_row row = progress->row;
     bool removes = progress->done;
+    int64_t pause = removes ? REMOVE_AGAIN_MS : tpi_progress_every_ms;
     if (removes && !progress->written) {
         unlink_progress(writer, progress);
         return;
@@ -127,9 +128,8 @@ static void write_one(struct tpi_progress_writer *writer, struct tpi_session *se
         return;
     }
     if (status < TP_OK && !progress->done) progress->changed = true;
-    progress->due = progress->done && !removes
-                        ? 0
-                        : tpi_clock_mono_ms() + (removes ? REMOVE_AGAIN_MS : tpi_progress_every_ms);
+    bool ended = progress->done && !removes; /* meanwhile */
+    progress->due = ended ? 0 : tpi_clock_mono_ms() + pause;
 }
 
 void *tpi_progress_writer_main(void *arg) {
