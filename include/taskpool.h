@@ -711,8 +711,8 @@ typedef enum tp_action {
                             * task's reason is who and why */
     TP_ACTION_PURGE = 3,   /* deletes from the finished or failed pool, the ledger or the history */
     TP_ACTION_CANCEL = 4   /* pending, or waiting for a retry: to the finished pool as skipped. handling:
-                            * whoever   has the task is told within two seconds (tp_run_stop_cause), and
-                            * decides;   if it is   not done then, it is skipped. docs/cancel.md */
+                            * whoever has the task is told within two seconds (tp_run_stop_cause), and
+                            * decides; if it is not done then, it is skipped. docs/cancel.md */
 } tp_action;
 
 /* Filled by the caller; start from TP_SELECTION_INIT. NULL means any; all that is given must hold. */
@@ -1642,7 +1642,7 @@ TP_API int tp_run_should_stop(const tp_run *run);
     X(TP_STOP_NONE, 0, "none")           /* there is no cause */                                             \
     X(TP_STOP_LOST, 1, "lost")           /* the claim was lost: the result is thrown away */                 \
     X(TP_STOP_CANCELLED, 2, "cancelled") /* somebody cancelled the task */                                   \
-    X(TP_STOP_DEADLINE, 3, "deadline")   /* the task's deadline has passed */                                \
+    X(TP_STOP_DEADLINE, 3, "deadline")   /* kept free: no task has one yet */                                \
     X(TP_STOP_WORKER, 5, "worker")       /* the worker is to stop */
 typedef enum tp_stop {
 #define TP_STOP_ENUM(id, number, name) id = number,

@@ -219,10 +219,11 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
     struct import_result result = {0, 0, 0};
     enum cli_exit code;
 
+    if (options.group || options.after)
+        args_fail("--group and --after are of one task: files put none into a group");
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
-        options.on_duplicate || options.order_key || options.gate || options.group || options.after ||
-        waits())
+        options.on_duplicate || options.order_key || options.gate || waits())
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

@@ -13,7 +13,8 @@ static struct { char *width, *tokens, *period, *on_failure, *who; } options;
 static struct poptOption table[] = {
     OPTION_TEXT("width", '\0', &options.width, "N",
                 "set: how many tasks at a time (1, or all tokens); 0: none"),
-    OPTION_TEXT("tokens", '\0', &options.tokens, "N", "set: at most N tasks in any period, see --period"),
+    OPTION_TEXT("tokens", '\0', &options.tokens, "N",
+                "set: at most N tasks in any period, see --period; 0: no such limit"),
     OPTION_TEXT("period", '\0', &options.period, "TIME", "set: how long a period of tokens is, such as 1m"),
     OPTION_TEXT("on-failure", '\0', &options.on_failure, "block|pass",
                 "set: whether a task in the failed pool keeps its place (block)"),
@@ -24,7 +25,8 @@ static struct poptOption table[] = {
 
 const struct usage gate_usage = {
     "set NAME | list | show|remove NAME",
-    "set     makes a gate, or changes it as a whole; wider lets more tasks through at once, narrower when "
+    "set     makes a gate, or changes what is given of it; wider lets more tasks through at once, narrower "
+    "when "
     "tasks end.\n"
     "        NAME* is a pattern: gates whose names begin so are made with their first task, removed with "
     "their "
@@ -91,21 +93,40 @@ static enum cli_exit show(tp_conn *conn, const char *name) {
     return status < 0 ? cli_fail_tp(status) : cli_exit_of(status);
 }
 
-static enum cli_exit set(tp_conn *conn, const char *name) {
-    bool pass = options.on_failure && strcmp(options.on_failure, "pass") == 0;
-    tp_gate_options to = TP_GATE_INIT;
+/* What is not given stays as it is. */
+static void keep(const tp_gate *gate, void *arg) {
+    tp_gate_options *to = arg;
+
+    to->width = gate->width ? gate->width : TP_GATE_CLOSED;
+    to->tokens = gate->tokens;
+    to->period_ms = gate->tokens ? gate->period_ms : 0;
+    to->on_failure = gate->on_failure;
+}
+
+static void change(tp_gate_options *to) {
     int64_t width = 0, tokens = 0;
+
+    args_integer("--width", options.width, 0, TP_GATE_WIDTH_MAX, &width);
+    args_integer("--tokens", options.tokens, 0, TP_GATE_WIDTH_MAX, &tokens);
+    if (options.width) to->width = width ? (int32_t)width : TP_GATE_CLOSED;
+    if (options.tokens) to->tokens = (int32_t)tokens;
+    if (options.tokens && !tokens) to->period_ms = 0;
+    args_duration("--period", options.period, &to->period_ms);
+    if (!to->tokens != !to->period_ms) args_fail("--tokens and --period go together");
+    if (options.on_failure)
+        to->on_failure = strcmp(options.on_failure, "pass") ? TP_GATE_BLOCK : TP_GATE_PASS;
+}
+
+static enum cli_exit set(tp_conn *conn, const char *name) {
+    tp_gate_options to = TP_GATE_INIT;
     tp_status status;
 
-    if (options.on_failure && !pass && strcmp(options.on_failure, "block") != 0)
+    if (options.on_failure && strcmp(options.on_failure, "pass") != 0 &&
+        strcmp(options.on_failure, "block") != 0)
         args_fail("--on-failure must be block or pass");
-    if (!options.tokens != !options.period) args_fail("--tokens and --period go together");
-    args_integer("--width", options.width, 0, TP_GATE_WIDTH_MAX, &width);
-    args_integer("--tokens", options.tokens, 1, TP_GATE_WIDTH_MAX, &tokens);
-    args_duration("--period", options.period, &to.period_ms);
-    to.width = options.width && !width ? TP_GATE_CLOSED : (int32_t)width;
-    to.tokens = (int32_t)tokens;
-    to.on_failure = pass ? TP_GATE_PASS : TP_GATE_BLOCK;
+    status = tp_gate_each(conn, name, keep, &to);
+    if (status < 0) return cli_fail_tp(status);
+    change(&to);
     status = tp_gate_set_with(conn, name, &to, operator_name(options.who));
     if (status == TP_EXISTS && !common.quiet) cli_warn("it is so already");
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;

@@ -147,7 +147,7 @@ static enum cli_exit end(tp_conn *conn, const char *name) {
         out_members(MEMBERS(MEMBER_NUMBER("ended", (int64_t)ended)));
     else
         out_text("%zu groups ended\n", ended);
-    return cli_exit_of(status);
+    return EXIT_DONE;
 }
 
 static const struct action {

@@ -144,10 +144,7 @@ static void show(const char *name, const char *past, const tp_operated *result, 
         out_text("%zu would be %s", result->done, past);
     else
         out_text("%s %zu", past, result->done);
-    if (asks)
-        out_text(", %s %zu of which %s in hand",
-                 options.dry_run ? "would ask for the end of" : "asked for the end of", result->asked,
-                 result->asked == 1 ? "is" : "are");
+    if (asks) out_text(", %s %zu in hand", options.dry_run ? "would ask for" : "asked for", result->asked);
     if (result->passed)
         out_text(", passed over %zu: held by another session, or the dedup_key is open, or the gate is gone",
                  result->passed);

@@ -107,6 +107,23 @@ static void print_held(const tp_task *task, const struct life *life) {
         out_text("%-13s %s\n", "ran", value_duration_text(task->settled_at - claimed, since));
 }
 
+/* A task that waits for a group has > and its name for a gate. */
+static bool is_after_group(const tp_task *task) {
+    return task->gate && task->gate[0] == '>';
+}
+
+static const char *gate_label(const tp_task *task) {
+    if (is_after_group(task)) return "after group";
+    return task_waits_at_gate(task) ? "waits at gate" : "gate";
+}
+
+static const char *gate_text(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
+
+    (void)text;
+    return is_after_group(task) ? task->gate + 1 : task->gate;
+}
+
 static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *life) {
     const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
     const struct column lines[] = {
@@ -116,7 +133,7 @@ static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *lif
         {"handler", NULL, TASK(TEXT, handler)},
         {"biz_key", NULL, TASK(TEXT, biz_key)},
         {"dedup_key", NULL, TASK(TEXT, dedup_key)},
-        {task_waits_at_gate(task) ? "waits at gate" : "gate", NULL, TASK(TEXT, gate)},
+        {gate_label(task), NULL, .type = VALUE_TEXT, .shown = gate_text},
         {"shard", NULL, TASK(NUMBER, shard)},
         {"priority", NULL, TASK(NUMBER, priority)},
         {"failures", NULL, TASK(NUMBER, failures)},

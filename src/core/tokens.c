@@ -58,9 +58,9 @@ static int64_t slot_end(int64_t period_ms, int64_t now) {
     return (now + slot - 1) / slot * slot;
 }
 
-void tpi_tokens_return(struct tpi_tokens *tokens, int64_t period_ms, int64_t now) {
+void tpi_tokens_return(struct tpi_tokens *tokens, int64_t period_ms, int64_t now, int64_t ahead_ms) {
     struct tpi_tokens old = *tokens;
-    int64_t latest = slot_end(period_ms, now);
+    int64_t latest = slot_end(period_ms, now + ahead_ms);
     tokens->count = 0;
     for (size_t i = 0; i < old.count; i++) {
         int64_t ended_at = old.held[i].ended_at < latest ? old.held[i].ended_at : latest;

@@ -20,8 +20,9 @@ struct tpi_tokens {
 /* What is no such text ends it. */
 void tpi_tokens_read(const char *text, struct tpi_tokens *tokens);
 void tpi_tokens_write(const struct tpi_tokens *tokens, char text[TPI_TOKENS_TEXT]);
-/* Takes those out that came back. A clock that was set back says that all ended by now. */
-void tpi_tokens_return(struct tpi_tokens *tokens, int64_t period_ms, int64_t now);
+/* Takes those out that came back. A clock that was set back says that all ended by now, or by so much later
+ * where others' clocks may be ahead of this one. */
+void tpi_tokens_return(struct tpi_tokens *tokens, int64_t period_ms, int64_t now, int64_t ahead_ms);
 /* So many tasks have ended just now; those that came back are out. */
 void tpi_tokens_hold(struct tpi_tokens *tokens, int64_t period_ms, int64_t now, int64_t count);
 /* How many are held. */

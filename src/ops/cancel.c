@@ -148,10 +148,10 @@ bool tpi_cancel_skips(tp_verdict verdict) {
 }
 
 static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_unwanted *unwanted,
-                        const char *reason) {
+                        const char *reason, const char *result) {
     struct tpi_args args = {0};
     int64_t rows = 0;
-    tp_status status = reason ? tp_skip(conn, task, reason) : tp_complete(conn, task);
+    tp_status status = reason ? tp_skip(conn, task, reason) : tp_complete_with(conn, task, result);
     if (status != TP_OK || reason) return status == TP_OK ? tpi_cancel_record(conn, task, unwanted) : status;
     tpi_args_text(&args, TPI_P_id, task->id);
     return tpi_store_change(&conn->store, TPI_S_cancel_remove, &args, &rows);
@@ -159,11 +159,11 @@ static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_unw
 
 /* What an earlier try has stored is found by the token, outside of the transaction that met it. */
 tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
-                            const char *reason) {
+                            const char *reason, const char *result) {
     const struct tpi_unwanted unwanted = {task->id, who, why};
     struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status == TP_OK) status = settle(conn, task, &unwanted, reason);
+    if (status == TP_OK) status = settle(conn, task, &unwanted, reason, result);
     status = tpi_scope_end(conn, &scope, status);
     if (status != TP_CONFLICT || !scope.own) return status;
     struct tpi_kept_error kept = tpi_error_keep();

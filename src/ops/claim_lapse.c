@@ -2,6 +2,7 @@
  * reason, whether it is handled again, and the record of who held it. Statements that mark many tasks at once
  * have counted the failure already; here the state table decides what becomes of each. Read next: history.h,
  * settle.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -102,40 +103,55 @@ static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwante
 
 static tp_status skip_unwanted(const struct tpi_claim *claim, struct tpi_slot *slot,
                                const struct tpi_unwanted *unwanted) {
-    char reason[TP_REASON_MAX + 1];
+    char reason[TP_REASON_MAX + 1], text[2 * TP_REASON_MAX];
     struct tpi_scope scope;
     tp_task *task = &slot->task;
+    const char *before = task->reason;
     bool was_held = lapsed(task);
     struct tpi_facts facts = {.failures = task->failures - was_held, .due = true, .unwanted = true};
     struct tpi_change change = tpi_fsm_decide(
         TPI_POOL_PENDING, was_held ? TPI_STATE_HANDLING : TPI_STATE_PENDING, TPI_EVENT_CLAIM, &facts);
     tpi_cancel_reason(unwanted->who, unwanted->why, reason);
+    if (was_held) {
+        snprintf(text, sizeof text, "lease lapsed, whether it was done is not known; %s", reason);
+        tpi_utf8_copy(text, reason, sizeof reason);
+    }
     task->reason = tpi_texts_keep(&claim->batch->texts, reason, strlen(reason));
     if (!task->reason) return tpi_link_no_memory(&claim->conn->store.link);
     tp_status status = tpi_scope_begin(claim->conn, &scope);
     if (status == TP_OK) status = tpi_settle_lapsed(claim->conn, task, &change);
     if (status == TP_OK) status = tpi_cancel_record(claim->conn, task, unwanted);
     status = tpi_scope_end(claim->conn, &scope, status);
+    if (status != TP_OK) task->reason = before;
     return status == TP_LOST ? TP_OK : status;
+}
+
+/* TP_NONE: the task is to be handled. */
+static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
+    if (!lapsed(task)) return TP_NONE;
+    struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
+    if (change.pool == TPI_POOL_PENDING) return TP_NONE;
+    tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
+    return status == TP_LOST ? TP_OK : status;
+}
+
+static tp_status skip_or_move(struct tpi_claim *claim, struct tpi_slot *slot,
+                              const struct tpi_unwanted *unwanted) {
+    return unwanted ? skip_unwanted(claim, slot, unwanted) : move_on(claim, &slot->task);
 }
 
 /* TP_NONE: the task is to be handled. One that a rule of the application's own refuses, and refuses again, is
  * left out, under this claim's lease, for the others' sake; *refused says why. What the server or its disk
  * could not do a moment ago mostly goes now. */
-static tp_status move_on(struct tpi_claim *claim, const tp_task *task, struct tpi_kept_error *refused) {
-    if (!lapsed(task)) return TP_NONE;
-    struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
-    if (change.pool == TPI_POOL_PENDING) return TP_NONE;
-    tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
-    if (status == TP_DB && claim->conn->store.link.tx == TPI_TX_NONE) {
-        struct tpi_kept_error first = tpi_error_keep();
-        status = tpi_settle_lapsed(claim->conn, task, &change);
-        if (status == TP_DB && same_error(&first.error, tp_last_error())) {
-            *refused = first;
-            return TP_OK;
-        }
-    }
-    return status == TP_LOST ? TP_OK : status;
+static tp_status put_aside(struct tpi_claim *claim, struct tpi_slot *slot,
+                           const struct tpi_unwanted *unwanted, struct tpi_kept_error *refused) {
+    tp_status status = skip_or_move(claim, slot, unwanted);
+    if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
+    struct tpi_kept_error first = tpi_error_keep();
+    status = skip_or_move(claim, slot, unwanted);
+    if (status != TP_DB || !same_error(&first.error, tp_last_error())) return status;
+    *refused = first;
+    return TP_OK;
 }
 
 tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
@@ -153,8 +169,7 @@ tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
         struct tpi_slot *slot = &batch->slots[i];
         const struct tpi_unwanted *one = tpi_unwanted_of(&unwanted, slot->task.id);
         slot->task.owner = claim->request->token;
-        if (status >= TP_OK)
-            status = one ? skip_unwanted(claim, slot, one) : move_on(claim, &slot->task, refused);
+        if (status >= TP_OK) status = put_aside(claim, slot, one, refused);
         if (status == TP_OK)
             ++*moved;
         else

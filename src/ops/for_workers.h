@@ -83,10 +83,10 @@ bool tpi_conn_writes_alone(const tp_conn *conn);
 typedef void (*tpi_cancel_fn)(const char *id, const char *who, const char *why, void *arg);
 TP_CHECKED tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, tpi_cancel_fn see,
                                      void *arg);
-/* Of such a one as claimed: skips it (reason not NULL) and records that, or completes it, and removes what
- * was asked. For answers see tp_skip. */
+/* Of such a one as claimed: skips it (reason not NULL) and records that, or completes it with its result, and
+ * removes what was asked. For answers see tp_skip. */
 TP_CHECKED tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
-                                       const char *reason);
+                                       const char *reason, const char *result);
 /* By the state table: does such a one end as skipped when its handler ended so? */
 bool tpi_cancel_skips(tp_verdict verdict);
 /* The reason of a task that ends so. */

@@ -234,10 +234,11 @@ static tp_status let_next_through(tp_conn *conn, const char *name, const struct 
 tp_status tpi_gate_fill(tp_conn *conn, const char *name, const struct tpi_gate_row *gate, int64_t ended) {
     struct level level = {.through = gate->through - ended};
     bool nobody_waits = false, made = *gate->pattern || is_key(name);
+    int64_t behind = conn->store.clock.behind_ms; /* 0 where the database itself tells the time */
     if (gate->tokens) {
         tpi_tokens_read(gate->held, &level.held);
-        tpi_tokens_return(&level.held, gate->period_ms, gate->now);
-        tpi_tokens_hold(&level.held, gate->period_ms, gate->now, ended);
+        tpi_tokens_return(&level.held, gate->period_ms, gate->now, 4 * behind);
+        tpi_tokens_hold(&level.held, gate->period_ms, gate->now + behind, ended);
     }
     tp_status status = let_next_through(conn, name, gate, &level, &nobody_waits);
     if (status != TP_OK) return status;

@@ -60,7 +60,7 @@ static void open_lines(struct tpi_cursor *cursor, tp_conn *conn, const char *nam
 static int64_t tokens_left(const struct line *line) {
     struct tpi_tokens held;
     tpi_tokens_read(line->held, &held);
-    tpi_tokens_return(&held, line->period_ms, line->now);
+    tpi_tokens_return(&held, line->period_ms, line->now, 0);
     int64_t left = line->tokens - line->through - tpi_tokens_held(&held);
     return left > 0 ? left : 0;
 }

@@ -194,6 +194,7 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
     if (status == TP_OK) status = read_chunk(op, read, &args, TPI_CHUNK, held);
     drop_unlike(op, held);
     tpi_chunk_drop_other_part(part, held);
+    if (status == TP_OK) status = tpi_chunk_drop_wanted(op, held);
     if (status == TP_OK) status = drop_hindered(op, step, held);
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);

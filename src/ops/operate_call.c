@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "ops/four_eyes.h"
 #include "ops/request.h"
 
@@ -44,17 +45,18 @@ static tp_status request(struct tpi_operation *op, tp_action action, tp_selectio
                                        [TP_ACTION_SKIP] = TPI_ACT_SKIP,
                                        [TP_ACTION_CANCEL] = TPI_ACT_CANCEL,
                                        [TP_ACTION_PURGE] = TPI_ACT_PURGE};
-    char text[TPI_SELECTION_SIZE];
+    char text[TPI_SELECTION_SIZE], why[TP_REASON_MAX + 1];
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     struct wish wish = {op, action};
     if (action == TP_ACTION_RELEASE || selection->dry_run) return TP_NONE;
     tp_status status = tpi_four_eyes_read(op->conn, &eyes);
     if (status != TP_OK || (!eyes.on && !*op->result.request_id)) return status == TP_OK ? TP_NONE : status;
+    tpi_utf8_copy(selection->why ? selection->why : "", why, sizeof why);
     struct tpi_new_request asked = {.act = acts[action],
                                     .pool = selection->pool,
                                     .selection = text,
                                     .who = op->who,
-                                    .why = op->why,
+                                    .why = why,
                                     .expire_ms = eyes.expire_ms};
     status = tpi_request_selection(op, text);
     if (status == TP_OK)

@@ -39,6 +39,8 @@ void tpi_chunk_drop_other_part(enum tpi_operate_part part, struct tpi_operate_ch
 /* Of a retry: takes those out whose gate was removed. */
 TP_CHECKED tp_status tpi_chunk_drop_gateless(struct tpi_operation *op, const struct tpi_operate_step *step,
                                              struct tpi_operate_chunk *chunk);
+/* Of a worker's: takes those out that are wanted again, by a retry that came before the lock. */
+TP_CHECKED tp_status tpi_chunk_drop_wanted(struct tpi_operation *op, struct tpi_operate_chunk *chunk);
 /* The tasks were changed. Those that ended make room, unless they waited; those that came back are behind
  * their gate again. */
 TP_CHECKED tp_status tpi_chunk_write_gates(struct tpi_operation *op, const struct tpi_operate_step *step,

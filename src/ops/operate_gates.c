@@ -1,6 +1,7 @@
 /* What operators do to tasks behind gates. See operate_chunk.h. */
 #include <string.h>
 
+#include "ops/cancel.h"
 #include "ops/gate.h"
 #include "ops/operate_chunk.h"
 
@@ -41,6 +42,19 @@ tp_status tpi_chunk_drop_gateless(struct tpi_operation *op, const struct tpi_ope
     chunk->count = kept;
     tpi_chunk_list_ids(chunk);
     return TP_OK;
+}
+
+tp_status tpi_chunk_drop_wanted(struct tpi_operation *op, struct tpi_operate_chunk *chunk) {
+    struct tpi_unwanted_list unwanted;
+    size_t kept = 0;
+    if (!op->by_worker || !chunk->count) return TP_OK;
+    tp_status status = tpi_unwanted_find(op->conn, chunk->ids, chunk->count, &unwanted);
+    for (size_t i = 0; i < chunk->count; i++)
+        if (tpi_unwanted_of(&unwanted, chunk->ids[i])) chunk->rows[kept++] = chunk->rows[i];
+    chunk->count = kept;
+    tpi_chunk_list_ids(chunk);
+    tpi_unwanted_free(&unwanted);
+    return status;
 }
 
 tp_status tpi_chunk_write_gates(struct tpi_operation *op, const struct tpi_operate_step *step,

@@ -47,7 +47,7 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
     bool skips = outcome->verdict == TP_RUN_SKIPPED;
     if (notice && (skips || outcome->verdict == TP_RUN_DONE))
         return tpi_cancel_settle(conn, job->task, notice->who, notice->why,
-                                 skips ? (reason ? reason : "") : NULL);
+                                 skips ? (reason ? reason : "") : NULL, tpi_result_text(job->result));
     switch (outcome->verdict) {
     case TP_RUN_DONE:
         return tp_complete_with(conn, job->task, tpi_result_text(job->result));

@@ -313,8 +313,16 @@ run gate set bank --tokens 100 --period 1m
 expect "gate set --tokens" 0
 run gate show bank --json
 expect "gate show: its tokens" 0 '"width":100,.*"tokens":100,"tokens_left":100,"period_ms":60000'
+run gate set bank --width 3
+run gate show bank --json
+expect "gate set keeps what is not given" 0 '"width":3,.*"tokens":100,.*"period_ms":60000'
+run gate set bank --tokens 0
+run gate show bank --json
+expect "gate set --tokens 0 takes them away" 0 '"width":3,.*"tokens":0,'
 run gate set bank --tokens 100
 expect "tokens without a period" 2
+run enqueue --file gated.csv --group g
+expect "files put nothing into a group" 2
 run gate set 'bank-*' --width 2
 expect "gate set of a pattern" 0
 run enqueue one x --gate bank-1

@@ -37,7 +37,7 @@ static tp_cancelled cancelled(tp_conn *conn, const char *id) {
 
 static void expect_skipped(const char *id, int failures) {
     expect_row(id, "finished", "skipped", failures);
-    assert_string_equal(row_of(id).reason, "cancelled by ann: wrong amount");
+    assert_non_null(strstr(row_of(id).reason, "cancelled by ann: wrong amount"));
     expect_number(events_of(id, "canceled"), 1);
     assert_string_equal(text_of("who FROM tp_history WHERE task_id = '%s' AND event = 'canceled'", id),
                         "ann");
@@ -144,6 +144,16 @@ TEST_ONCE(test_cancel__of_a_task_in_hand_is_a_request_and_what_was_done_neverthe
     expect_row(id, "finished", "done", 0);
 }
 
+TEST_ONCE(test_cancel__what_was_done_nevertheless_has_its_result) {
+    const char *id = put_one();
+    const tp_task *task = leased(id);
+    expect_answer(pool.b, id, TP_CANCEL_ASKED, "handling");
+    must(tpi_cancel_settle(pool.a, task, "ann", "wrong amount", NULL, "42"));
+    expect_row(id, "finished", "done", 0);
+    assert_string_equal(text_of("result FROM tp_finished WHERE id = '%s'", id), "42");
+    expect_number(count_of("tp_cancel"), 0);
+}
+
 TEST(test_cancel__one_whose_worker_died_is_skipped_at_the_next_claim_and_not_run) {
     const char *id = put_one();
     (void)leased(id);
@@ -155,6 +165,7 @@ TEST(test_cancel__one_whose_worker_died_is_skipped_at_the_next_claim_and_not_run
     expect_nothing(pool.a);
     if (holds()) must(tp_commit(pool.a));
     expect_skipped(id, 1);
+    assert_non_null(strstr(row_of(id).reason, "whether it was done is not known"));
     expect_number(events_of(id, "lapsed"), 1);
 }
 
@@ -287,6 +298,27 @@ TEST_ONCE(test_cancel__a_settle_that_comes_in_between_is_seen) {
 }
 
 /* ---- Maintenance, gates, four eyes --------------------------------------------------------------------- */
+
+static void want_it_again(struct tpi_link *link, void *arg) {
+    tp_selection all = selection_with(.pool = NULL);
+    (void)link;
+    (void)arg;
+    must(tp_operate(pool.a, TP_ACTION_RETRY, &all, NULL));
+}
+
+TEST_ONCE(test_cancel__maintenance_leaves_what_a_person_wanted_again_meanwhile) {
+    if (one_writer()) skip(); /* it has the lock by then */
+    const char *id = put_one();
+    const tp_task *task = leased(id);
+    size_t done = 0;
+    expect_answer(pool.b, id, TP_CANCEL_ASKED, "handling");
+    must(tp_fail(pool.a, task, "no money", &at_once));
+    meet_call(write_of_a_skip(), want_it_again, NULL);
+    must(tpi_cancel_sweep(pool.b, 100, &done));
+    expect_number(done, 0);
+    expect_row(id, "pending", "pending", 0);
+    expect_number(count_of("tp_cancel"), 0);
+}
 
 TEST_ONCE(test_cancel__maintenance_ends_what_waits_and_removes_what_is_left) {
     enum { MANY = 4 };

@@ -86,8 +86,8 @@ static tp_status look(struct work *work) {
 }
 
 CALL(settle_skipped,
-     tpi_cancel_settle(work->conn, work->tasks[0], "ann", "because", "cancelled by ann: because"))
-CALL(settle_done, tpi_cancel_settle(work->conn, work->tasks[0], "ann", "because", NULL))
+     tpi_cancel_settle(work->conn, work->tasks[0], "ann", "because", "cancelled by ann: because", NULL))
+CALL(settle_done, tpi_cancel_settle(work->conn, work->tasks[0], "ann", "because", NULL, NULL))
 
 /* ---- What must be there -------------------------------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ static void one_was_seen(struct work *work) {
 static const struct operation operations[] = {
     {"cancel", 0, one_put, cancel, TP_OK, is_skipped},
     {"cancel, in hand", 0, one_claimed, cancel, TP_OK, is_asked},
-    {"cancel, some in hand", 0, one_in_hand, cancel_all, TP_OK, two_skipped_one_asked},
+    {"cancel, some in hand", TRAIT_PIECEMEAL, one_in_hand, cancel_all, TP_OK, two_skipped_one_asked},
     {"claim of what is cancelled", TRAIT_PIECEMEAL, asked_and_lapsed, claim_nothing, TP_NONE,
      lapse_is_skipped},
     {"cancel_settle, skipped", 0, asked, settle_skipped, TP_OK, ends_skipped},

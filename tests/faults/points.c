@@ -10,7 +10,7 @@ struct points_options points_options;
 
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
-enum { LINES_MAX = 240, NAME_WIDTH = 46 };
+enum { LINES_MAX = 480, NAME_WIDTH = 46 };
 
 const char *const way_names[WAYS] = {
 #define WAY_NAME(id, name) name,

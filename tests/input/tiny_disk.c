@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { FIRST_KIB = 2400 /* an empty pool, and some tasks */ };
+enum { FIRST_KIB = 3600 /* an empty pool, and some tasks */ };
 
 static char folder[] = "/tmp/taskpool.disk.XXXXXX";
 static int size_kib = FIRST_KIB;

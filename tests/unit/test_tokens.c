@@ -16,7 +16,7 @@ static struct tpi_tokens through_text(const struct tpi_tokens *tokens) {
 
 static int64_t held_at(const struct tpi_tokens *tokens, int64_t period_ms, int64_t now) {
     struct tpi_tokens copy = through_text(tokens);
-    tpi_tokens_return(&copy, period_ms, now);
+    tpi_tokens_return(&copy, period_ms, now, 0);
     return tpi_tokens_held(&copy);
 }
 
@@ -44,7 +44,7 @@ TEST(test_tokens__never_fewer_are_held_than_tasks_ended_within_the_period) {
         now += rand() % (i % 1000 < 500 ? 20 : 200);
         ends[i] = now;
         tokens = through_text(&tokens);
-        tpi_tokens_return(&tokens, PERIOD, now);
+        tpi_tokens_return(&tokens, PERIOD, now, 0);
         tpi_tokens_hold(&tokens, PERIOD, now, 1);
         for (int j = 0; j <= i; j++) {
             just += ends[j] + PERIOD > now;
@@ -58,14 +58,14 @@ TEST(test_tokens__never_fewer_are_held_than_tasks_ended_within_the_period) {
 TEST(test_tokens__a_shorter_period_and_a_longer_one_lose_none) {
     struct tpi_tokens tokens = {0};
     for (int64_t at = START; at < START + 1000; at += 3) {
-        tpi_tokens_return(&tokens, 1000, at);
+        tpi_tokens_return(&tokens, 1000, at, 0);
         tpi_tokens_hold(&tokens, 1000, at, 1);
     }
     int64_t held = tpi_tokens_held(&tokens);
     assert_int_equal(held_at(&tokens, 60000, START + 1000), held);
     for (int64_t at = START + 1000; at < START + 61000; at += 900) {
         tokens = through_text(&tokens);
-        tpi_tokens_return(&tokens, 60000, at);
+        tpi_tokens_return(&tokens, 60000, at, 0);
         tpi_tokens_hold(&tokens, 60000, at, 1);
         assert_int_equal(tpi_tokens_held(&tokens), ++held);
         assert_true(tokens.count <= TPI_TOKENS_MAX);
@@ -76,7 +76,7 @@ TEST(test_tokens__a_clock_that_was_set_back_holds_them_for_a_period_at_most) {
     struct tpi_tokens tokens = {0};
     tpi_tokens_hold(&tokens, 1000, START + 3600000, 2);
     assert_int_equal(held_at(&tokens, 1000, START), 2);
-    tpi_tokens_return(&tokens, 1000, START);
+    tpi_tokens_return(&tokens, 1000, START, 0);
     assert_int_equal(held_at(&tokens, 1000, START + 1000 + 1000 / TPI_TOKEN_SLOTS), 0);
 }
 
