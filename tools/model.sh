@@ -141,6 +141,8 @@ usual() {
   level=-O2 also holds three_workers 24 -DEXTRAS=0 -DFEW_OUTCOMES -DMAX_FAILURES=1
   also ends two_workers_end 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
   also holds two_workers 22 -DWORKERS=2 -DTROUBLES=2 -DEXTRAS=0
+  also holds gates_limit 22 -DWIDTH=2 -DTROUBLES=1
+  also holds gates_old_library 22 -DOLD=1 -DTROUBLES=1
   also holds gates_tokens 22 -DWIDTH=2 -DTOKENS=2 -DTROUBLES=0 -DWORKERS=1
   short
 }
@@ -167,8 +169,6 @@ short() {
   also fails GATE_NO_FILL "invalid end state" -DGATE_NO_MAINTENANCE
   also fails GATE_NO_MAINTENANCE "invalid end state" -DOLD=1
   also holds gates_order 22
-  also holds gates_limit 22 -DWIDTH=2 -DTROUBLES=1
-  also holds gates_old_library 22 -DOLD=1 -DTROUBLES=1
   also fails GROUP_NO_SHARE "assertion violated (group!="
   also fails GROUP_OPEN_ENDS "assertion violated ((group=="
   also fails GROUP_AFTER_NO_SHARE "invalid end state"

@@ -1,6 +1,7 @@
 /* A worker whose statements fail while the connection lives: deadlocks and locks, which pass when the
  * transaction is done again, and failures that never pass, which must be told and must not lose a task. */
 #include "ops/for_workers.h"
+#include "worker/canceller.h"
 #include "worker/rig.h"
 
 #include "base/clock.h"
@@ -174,8 +175,11 @@ HANDLER(refuse_completer) {
 
 TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does) {
     size_t extensions = faults_count("settle_extend");
+    int64_t every_ms = tpi_canceller_every_ms;
     rig.arg = &extensions;
+    tpi_canceller_every_ms = 3600000; /* it would connect, too */
     rig_run_with(1, refuse_completer, .lease_ms = 3000);
+    tpi_canceller_every_ms = every_ms;
     rig_expect(0, 1, 0, .failures = 0, .runs = 1, .lost = 0, .offline = 1);
 }
 
