@@ -255,6 +255,16 @@ def full(pool):
     return True
 
 
+def stands_still(pool):
+    pool.run("gate", "set", "bank", "--width", "0")
+    pool.put("transfer", "{}", "--gate", "bank")
+    pool.run("group", "open", "payroll-11")
+    pool.put("pay", "{}", "--group", "payroll-11")
+    pool.put("report", "{}", "--after", "payroll-11")
+    pool.run("group", "close", "payroll-11")
+    pool.drain("pay", "./refused", "--retry", "none")
+
+
 def too_late(pool):
     pool.put("newsletter")
     pool.put("newsletter")
@@ -292,6 +302,7 @@ SYMPTOMS = {
     "Erase a person": person,
     "The database is away": away,
     "The disk is full": full,
+    "A gate or a group does not go on": stands_still,
     "Tasks are too late to be of use": too_late,
     "A pool grows": grows,
     "Rows that somebody changed by hand": by_hand,
