@@ -158,3 +158,8 @@ void tpi_progress_step(struct tpi_progress_writer *writer, struct tpi_session *s
         write_one(writer, session, progress);
     pthread_mutex_unlock(&writer->lock);
 }
+
+void tpi_progress_writer_free(struct tpi_progress_writer *writer) {
+    while (writer->list)
+        unlink_progress(writer, writer->list);
+}

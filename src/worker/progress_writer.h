@@ -30,5 +30,7 @@ void tpi_progress_done(struct tpi_progress_writer *writer, struct tpi_progress *
 /* In tp_worker_step there is no thread: writes and removes what is due, over a session that is ready for it.
  */
 void tpi_progress_step(struct tpi_progress_writer *writer, struct tpi_session *session);
+/* When no run and no thread is left: what could not be removed. */
+void tpi_progress_writer_free(struct tpi_progress_writer *writer);
 
 #endif

@@ -126,6 +126,7 @@ static void end_sync(struct tp_worker *w) {
 }
 
 static void free_worker(struct tp_worker *worker) {
+    tpi_progress_writer_free(&worker->progress);
     tp_conn_close(worker->dispatcher.first);
     tpi_threads_free(&worker->threads);
     free(worker);

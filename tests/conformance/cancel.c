@@ -313,7 +313,7 @@ TEST_ONCE(test_cancel__maintenance_leaves_what_a_person_wanted_again_meanwhile) 
     size_t done = 0;
     expect_answer(pool.b, id, TP_CANCEL_ASKED, "handling");
     must(tp_fail(pool.a, task, "no money", &at_once));
-    meet_call(write_of_a_skip(), want_it_again, NULL);
+    meet_call("operate_select_pending", want_it_again, NULL);
     must(tpi_cancel_sweep(pool.b, 100, &done));
     expect_number(done, 0);
     expect_row(id, "pending", "pending", 0);

@@ -175,6 +175,32 @@ TEST(test_owner_moves__a_lapse_whose_move_is_refused_holds_up_no_other_claim) {
     rule_for_each(&rules_on_insert, lapse_against_insert);
 }
 
+/* The claim that meets the lapse is to skip it. */
+static void cancelled_against(const struct rule *rule) {
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    tp_claim_request request = request_with(.limit = 10);
+    char id[ID], fine[ID];
+    if (rule->seeded) return;
+    memcpy(id, put_refused_and_claim()->id, ID);
+    must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
+    rule_make_over(rule, "finished", "biz_key", "refused");
+    row_make_due(id);
+    task_put("x", fine);
+    tp_batch *others = claim_by(pool.a, &request);
+    expect_count(others, 1);
+    assert_true(batch_holds(others, fine));
+    expect_row(id, "pending", "handling", 1);
+    rule_lift();
+    row_make_due(id);
+    request = request_with(.limit = 10);
+    expect(TP_NONE, try_claim(pool.a, &request));
+    expect_row(id, "finished", "skipped", 2);
+}
+
+TEST(test_owner_moves__a_cancelled_task_whose_skip_is_refused_holds_up_no_other_claim) {
+    rule_for_each(&rules_on_insert, cancelled_against);
+}
+
 static void hold_against(const struct rule *rule) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
     tasks[1].biz_key = "refused";
