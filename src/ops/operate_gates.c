@@ -1,4 +1,5 @@
-/* What operators do to tasks behind gates. See operate_chunk.h. */
+/* What is left out of an operator's chunk (another part, gates that are gone, tasks that are wanted again),
+ * and what its change means for gates. See operate_chunk.h. */
 #include <string.h>
 
 #include "ops/cancel.h"
