@@ -95,10 +95,7 @@ static tp_on_duplicate find_on_duplicate(void) {
 static void read_deadline(tp_new_task *task) {
     const char *text = options.deadline;
 
-    if (!text || value_time(text, &task->deadline_at)) {
-        if (text && !task->deadline_at) args_fail("--deadline 0 is no deadline");
-        return;
-    }
+    if (!text || (value_time(text, &task->deadline_at) && task->deadline_at)) return;
     if (!value_duration(text, &task->deadline_ms) || !task->deadline_ms)
         args_fail("--deadline must be a time like 2030-01-01T00:00:00Z, or a duration like 10m from when the "
                   "task is due, not \"%.*s\"",

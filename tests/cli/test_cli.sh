@@ -336,7 +336,7 @@ expect_that "one was past it" is "$(grep -c 'its deadline, 2001-01-01 00:00:00 U
 run enqueue until x --deadline soon
 expect "no deadline" 2 '' 'must be a time .* or a duration'
 run enqueue until x --deadline 0
-expect "none at all" 2 '' 'is no deadline'
+expect "none at all" 2 '' 'must be a time'
 run enqueue until x --deadline 1d --file until.csv
 expect "a deadline is of one task" 2
 run enqueue --file gated.csv --group g
