@@ -32,6 +32,9 @@ tp_stop tp_run_stop_cause(const tp_run *run, const char **text) {
     } else if (notice) {
         cause = notice->cause;
         words = notice->reason;
+    } else if (atomic_load(&run->job->overtime)) {
+        cause = TP_STOP_TIME;
+        words = "it runs for longer than its handler may";
     } else if (tpi_lifetime_stopping(run->runs->life)) {
         cause = TP_STOP_WORKER;
         words = "the worker is to stop";
