@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "core/retry.h"
 #include "ops/for_workers.h"
 
 const char *tp_stop_name(tp_stop stop) {
@@ -56,6 +57,8 @@ static void complete_reason(struct tp_run *run, const struct tpi_stop_notice *no
 
 bool tpi_run_is_unwanted(struct tp_run *run) {
     const struct tpi_stop_notice *notice = atomic_load(&run->job->stop_notice);
+    if (notice && tpi_reason_holder(run->job->task->reason))
+        tp_run_reason(run, "its lease had lapsed, whether it was done before is not known");
     if (notice) complete_reason(run, notice);
     return notice;
 }
