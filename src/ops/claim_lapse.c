@@ -90,14 +90,15 @@ static bool same_error(const tp_error *one, const tp_error *other) {
            strcmp(one->statement, other->statement) == 0;
 }
 
-/* Looks only when something is not wanted any more, and of a task whose worker may have been told. */
+/* Looks when something is not wanted any more, as far as the connection knows; and of each task that failed,
+ * or whose lease lapsed: who had it in hand may have been told just now. */
 static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwanted_list *unwanted) {
     const char *ids[TP_CLAIM_MAX];
     const tp_batch *batch = claim->batch;
     size_t count = 0;
     bool all = tpi_pause_unwanted(claim->conn);
     for (size_t i = 0; i < batch->count && count < TP_CLAIM_MAX; i++)
-        if (all || lapsed(&batch->slots[i].task)) ids[count++] = batch->slots[i].task.id;
+        if (all || batch->slots[i].task.failures) ids[count++] = batch->slots[i].task.id;
     return tpi_unwanted_find(claim->conn, ids, count, unwanted);
 }
 
