@@ -144,6 +144,7 @@ void tp_conn_close(tp_conn *conn) {
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
     free(conn->holds.entries);
+    free(conn->left_alone.all);
     free(conn->once.all);
     free(conn);
 }
