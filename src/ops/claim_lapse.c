@@ -162,6 +162,7 @@ void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id) {
     if (!all) return; /* it is met once more */
     alone->all = all;
     tpi_utf8_copy(id, all[kept].id, sizeof all[kept].id);
+    all[kept].transaction = claim->conn->transaction;
     all[kept].until_ms = now + claim->lease_ms;
     alone->count++;
 }

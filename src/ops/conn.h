@@ -56,7 +56,8 @@ struct tpi_holds {
 struct tpi_left_alone {
     struct tpi_left {
         char id[TPI_UUID_SIZE];
-        int64_t until_ms; /* on this machine's monotonic clock */
+        uint64_t transaction; /* which moved it on */
+        int64_t until_ms;     /* on this machine's monotonic clock */
     } * all;
     size_t count;
 };
