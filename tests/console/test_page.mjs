@@ -387,5 +387,7 @@ try {
   check("no problems", page.problems.length === 0, page.problems.join("\n"));
 } catch (error) {
   check("the test itself", false, error.stack);
+  for (const page of browser?.contexts().flatMap((context) => context.pages()) ?? [])
+    console.log(`${page.url()} showed: ${await page.innerText("body", { timeout: 5000 }).catch(String)}`);
 }
 await finish(browser);
