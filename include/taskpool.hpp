@@ -236,6 +236,8 @@ class new_task {
     std::optional<std::string> gate;
     std::optional<std::string> group;
     std::optional<std::string> after;
+    std::optional<time_point> deadline_at;
+    milliseconds deadline{0};
 
     // "" until it is enqueued.
     const char *id() const noexcept {
@@ -263,6 +265,8 @@ class new_task {
         raw_.gate = detail::text(gate);
         raw_.group = detail::text(group);
         raw_.after = detail::text(after);
+        raw_.deadline_at = deadline_at ? deadline_at->time_since_epoch().count() : 0;
+        raw_.deadline_ms = deadline.count();
         return &raw_;
     }
 

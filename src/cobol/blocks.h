@@ -82,6 +82,9 @@ struct new_block {
     char order_key[KEY_FIELD];
     /* Or behind this gate. */
     char gate[HANDLER_FIELD];
+    /* Of no use from then on, or so long after it is due: it is not begun. */
+    int64_t deadline_at;
+    int64_t deadline_ms;
 };
 
 /* TPCLAIM: what to claim, for TP_CLAIM and TP_STEP; and when what failed is tried again, for TP_FAIL and

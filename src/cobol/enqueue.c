@@ -56,6 +56,8 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.on_duplicate = (tp_on_duplicate)block->on_duplicate;
     task.order_key = text_or_null(texts->order_key);
     task.gate = text_or_null(texts->gate);
+    task.deadline_at = block->deadline_at;
+    task.deadline_ms = block->deadline_ms;
     memcpy(&task.content, &block->content, sizeof task.content);
     status = tp_enqueue(call->conn->conn, &task);
     memcpy(&block->content, &task.content, sizeof task.content);
