@@ -80,8 +80,8 @@ static tp_status not_gone(const struct request *request) {
 }
 
 tp_status tpi_settle_result(tp_conn *conn, const tp_task *task, const char *result) {
-    struct tpi_args args = {0};
     if (!result) return TP_OK;
+    struct tpi_args args = {0}; /* large, so not for the many without a result */
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_token, task->owner);
     tpi_args_text(&args, TPI_P_result, result);

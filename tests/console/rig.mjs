@@ -12,7 +12,7 @@ import { chromium } from "../../tools/console/node_modules/playwright-core/index
 const TOOLS = new URL("../../tools/console/", import.meta.url);
 const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", TOOLS), "utf8");
 const [taskpool, consoleProgram] = process.argv.slice(2, 4).map((path) => resolve(path));
-export const LIMIT_MS = 60000; // for what hangs
+export const LIMIT_MS = 240000; // for what hangs
 export const PASSWORD = "correct horse battery";
 
 const folder = mkdtempSync(`${tmpdir()}/taskpool-console.`);

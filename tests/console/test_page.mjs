@@ -1,8 +1,8 @@
 /* The console's page, driven as operators do: each page, each action, roles, what hostile tasks show, live figures, a
  * database that goes away, a keyboard alone, a phone. Arguments: taskpool, taskpool-console; and short, for what depends on
  * the database: what the pages show, actions, live figures, a database that goes away. */
-import { axe, check, confirm, finish, goTo, json, openPage, pool, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
-import { HOSTILE, seed, until } from "./seed.mjs";
+import { axe, check, confirm, finish, goTo, json, openPage, pool, program, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
+import { HOSTILE, inHand, seed, until } from "./seed.mjs";
 
 const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "audit", "approvals", "session"];
 const PAUSED = { de: /mail ist angehalten/, zh: /mail 已暂停/ };
@@ -179,6 +179,7 @@ async function actions(page) {
   check("a schedule's calendar", (await page.textContent("tr:has-text('salaries')")).includes("bank (before closed days)"));
   run(["schedule", "remove", "salaries"]);
   await lostAnswer(page);
+  await cancels(page);
   const [{ id }] = of(HOSTILE.handler);
   await goTo(page, `pool/task/${id}`);
   await page.click(".actions button:has-text('Edit')");
@@ -186,6 +187,40 @@ async function actions(page) {
   await confirm(page, "parameters were wrong");
   await until("the task is edited", () => json("show", id)[0].params === '{"now":"fine"}');
   check("an edited task is retried", json("show", id)[0].state === "pending");
+}
+
+/** Whatever comes of a cancel is said, also when the task moves while the dialog is open. */
+async function cancels(page) {
+  const held = inHand("one that is in hand");
+  const cancel = async (id, meanwhile) => {
+    await goTo(page, `pool/task/${id}`);
+    await page.click(".actions button:has-text('Cancel')");
+    await page.waitForSelector("dialog[open] button.main:not([disabled])");
+    await meanwhile?.();
+    return confirm(page, "wrong amount");
+  };
+  const put = () => run(["enqueue", "wrong", "{}"]).trim();
+  const waits = put();
+  check("what waits is counted", !(await cancel(waits)).includes("In hand"));
+  await page.waitForSelector("#note:has-text('it is not done')");
+  check("and skipped, with who and why", json("show", waits)[0].reason === "cancelled by olga: wrong amount");
+  const { id } = await held;
+  check("one in hand is counted as such", (await cancel(id)).includes("In hand, 1"));
+  await page.waitForSelector("#note:has-text('told within two seconds')");
+  await page.waitForSelector("dl:has-text('Cancel asked'):has-text('cancelled by olga: wrong amount')");
+  await axe(page, "a task whose end was asked for");
+  await cancel(put(), () => run(["work", "--handler", `wrong=${program("quick", "exit 0")}`, "--drain", "--quiet"]));
+  await page.waitForSelector("#note:has-text('Too late: it is done')");
+  const gone = put();
+  await cancel(gone, () => [["skip", "--id", gone], ["purge", "--id", gone]].forEach((args) => run(args)));
+  await page.waitForSelector("#note:has-text('No task has this id')");
+  [1, 2, 3].forEach(put);
+  await goTo(page, "pool/tasks?handler=wrong");
+  for (const i of [0, 1]) await page.locator("tbody input[type=checkbox]").nth(i).check();
+  await page.click(".actions button:has-text('Cancel')");
+  await confirm(page, "two of three");
+  await page.waitForSelector("#note:has-text('2 changed')");
+  check("the marked ones are cancelled", of("wrong").filter((task) => task.reason === "cancelled by olga: two of three").length === 2);
 }
 
 /** The action is done, its answer does not arrive, and the person confirms it again. */
@@ -352,5 +387,7 @@ try {
   check("no problems", page.problems.length === 0, page.problems.join("\n"));
 } catch (error) {
   check("the test itself", false, error.stack);
+  for (const page of browser?.contexts().flatMap((context) => context.pages()) ?? [])
+    console.log(`${page.url()} showed: ${await page.innerText("body", { timeout: 5000 }).catch(String)}`);
 }
 await finish(browser);

@@ -72,10 +72,10 @@ function actions(place) {
   if (!may()) return null;
   const one = (/** @type {string} */ name) => actionButton(t(name), () => {
     const { selection, about } = selected(place);
-    return { pool: place.pool, name, title: t(name), about, body: { selection } };
+    return { pool: place.pool, name, title: t(name === "cancel" ? "cancel_title" : name), about, body: { selection } };
   });
   return h("div.actions", { role: "group", "aria-label": t("actions") },
-    h("span", { role: "status" }, marked.size ? t("marked", { n: number(marked.size) }) : t("all_found")), one("retry"), one("skip"), one("release"));
+    h("span", { role: "status" }, marked.size ? t("marked", { n: number(marked.size) }) : t("all_found")), one("retry"), one("cancel"), one("skip"), one("release"));
 }
 
 /** @param {any} task @param {() => void} again */
