@@ -567,6 +567,14 @@ typedef void (*tp_progress_fn)(const tp_progress *progress, void *arg);
  * days ago: at says since when nothing was said. see must not use conn. TP_NONE: nothing was said, or the
  * task is not in the pending pool. */
 TP_API TP_CHECKED tp_status tp_progress_of(tp_conn *conn, const tp_task *task, tp_progress_fn see, void *arg);
+/* Says how far the work on a claimed task is, for programs that claim without a worker: percent and message
+ * as tp_run_progress takes them; a negative percent without a message takes back what was said, to be called
+ * when the work is over. task: as tp_claim gave it. Outside an explicit transaction only: over a second
+ * connection while the work has its transaction on conn, and before that transaction writes where only one
+ * can write at a time (sqlite: TP_TIMEOUT). Its failure is none of the task's. TP_SCHEMA: the tables are of
+ * before version 9. docs/results.md. */
+TP_API TP_CHECKED tp_status tp_progress_set(tp_conn *conn, const tp_task *task, int percent,
+                                            const char *message);
 
 /* A step of a task that is done: see tp_run_step. */
 typedef struct tp_step_row {
@@ -578,6 +586,22 @@ typedef void (*tp_step_row_fn)(const tp_step_row *step, void *arg);
 /* The steps of a task that are done, in the order of their times; task as tp_show gave it. see must not use
  * conn. TP_NONE: there are none. */
 TP_API TP_CHECKED tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg);
+
+/* Steps for programs that claim without a worker; handlers have tp_run_step. Before the work of a step: calls
+ * see with it if it is done. TP_NONE: it is not; do the work in an explicit transaction, call tp_step_add as
+ * its last, and commit. TP_LOST: the claim was lost. task: as tp_claim gave it, or its id and owner. Not by
+ * plan hold (TP_UNSUPPORTED). see must not use conn. TP_SCHEMA: the tables are of before version 8.
+ * docs/steps.md. */
+TP_API TP_CHECKED tp_status tp_step_find(tp_conn *conn, const tp_task *task, const char *name,
+                                         tp_step_row_fn see, void *arg);
+/* Records that the step is done, and its result (NULL and "": none), in the transaction that is open; behind
+ * tp_extend by lease_ms, which keeps the task for this claim until the commit. So the record and what was
+ * written before are one commit. After a commit without an answer reopen and ask tp_step_find; when the
+ * server is still at that commit, and the work is done again, this waits for it and answers TP_CONFLICT, and
+ * the transaction can only be rolled back. Without an explicit transaction it is one of its own; TP_EXISTS
+ * then: it is recorded already. TP_LOST: another has the task. */
+TP_API TP_CHECKED tp_status tp_step_add(tp_conn *conn, const tp_task *task, const char *name,
+                                        const char *result, int64_t lease_ms);
 
 /* A task that was put in within a period. Text that is NULL in the database is "". */
 typedef struct tp_created {
