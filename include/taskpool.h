@@ -520,22 +520,29 @@ typedef struct tp_list_request {
     int64_t since, until;   /* changed last in these ms; a settled task was when it was settled */
     const char *const *ids; /* these only */
     size_t id_count;
-    int64_t after_at; /* see tp_list_next */
-    size_t read_max;  /* end the page when about so many finished tasks were read; 0: no bound */
+    int64_t after_at;  /* see tp_list_next */
+    size_t read_max;   /* end the page when about so many finished tasks were read; 0: no bound */
+    const char *group; /* tasks of this group; see tp_group_open */
+    const char *gate;  /* those behind this gate: that wait at it, or that it let through and that keep their
+                        * place; = and the key: of an order key; > and its name: that wait for a group */
 } tp_list_request;
 #define TP_LIST_INIT                                                                                         \
-    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
-/* A page of tasks, long params left out, in the order of their ids; with since or until (and neither biz_key
- * nor ids) in that of their last change. ids and biz_key are found by index, and the time by an index on
- * settled tasks. With anything else the open and failed tasks are all read at worst; the finished pool is
- * read in parts, until the page is full or read_max is reached.
+    {                                                                                                        \
+        sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0,  \
+            0, NULL, NULL                                                                                    \
+    }
+/* A page of tasks, long params left out, in the order of their ids; with since or until (and none of
+ * biz_key, ids, group and gate) in that of their last change. ids, biz_key, group and gate are found by
+ * index, and the time by an index on settled tasks. With anything else the open and failed tasks are all read
+ * at worst; the finished pool is read in parts, until the page is full or read_max is reached.
  *
  * Each page is what one statement sees: a task that moves to another pool meanwhile is there once. From page
  * to page in the order of ids none comes twice and none that was there before is missed, in whichever pool it
  * is by then. In the order of changes a task that changes meanwhile may come a second time, as it is then;
  * none is missed. Not so in the dialect generic over a database whose statements do not read as of one time.
  * TP_NONE: no such task (there may be more to read when read_max was given: then it is TP_OK with a count of
- * 0). TP_MISUSE also: dedup_key alone in the finished pool, which has no index of it. */
+ * 0). TP_MISUSE also: dedup_key alone, or gate, in the finished pool, which has no index of
+ * it. */
 TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
 /* Makes of the request that gave the page the one for the next: sets after_id, which lives as long as the
  * batch, and after_at. TP_NONE: the page was the last. */
@@ -567,6 +574,14 @@ typedef void (*tp_progress_fn)(const tp_progress *progress, void *arg);
  * days ago: at says since when nothing was said. see must not use conn. TP_NONE: nothing was said, or the
  * task is not in the pending pool. */
 TP_API TP_CHECKED tp_status tp_progress_of(tp_conn *conn, const tp_task *task, tp_progress_fn see, void *arg);
+/* Says how far the work on a claimed task is, for programs that claim without a worker: percent and message
+ * as tp_run_progress takes them; a negative percent without a message takes back what was said, to be called
+ * when the work is over. task: as tp_claim gave it. Outside an explicit transaction only: over a second
+ * connection while the work has its transaction on conn, and before that transaction writes where only one
+ * can write at a time (sqlite: TP_TIMEOUT). Its failure is none of the task's. TP_SCHEMA: the tables are of
+ * before version 9. docs/results.md. */
+TP_API TP_CHECKED tp_status tp_progress_set(tp_conn *conn, const tp_task *task, int percent,
+                                            const char *message);
 
 /* A step of a task that is done: see tp_run_step. */
 typedef struct tp_step_row {
@@ -578,6 +593,22 @@ typedef void (*tp_step_row_fn)(const tp_step_row *step, void *arg);
 /* The steps of a task that are done, in the order of their times; task as tp_show gave it. see must not use
  * conn. TP_NONE: there are none. */
 TP_API TP_CHECKED tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg);
+
+/* Steps for programs that claim without a worker; handlers have tp_run_step. Before the work of a step: calls
+ * see with it if it is done. TP_NONE: it is not; do the work in an explicit transaction, call tp_step_add as
+ * its last, and commit. TP_LOST: the claim was lost. task: as tp_claim gave it, or its id and owner. Not by
+ * plan hold (TP_UNSUPPORTED). see must not use conn. TP_SCHEMA: the tables are of before version 8.
+ * docs/steps.md. */
+TP_API TP_CHECKED tp_status tp_step_find(tp_conn *conn, const tp_task *task, const char *name,
+                                         tp_step_row_fn see, void *arg);
+/* Records that the step is done, and its result (NULL and "": none), in the transaction that is open; behind
+ * tp_extend by lease_ms, which keeps the task for this claim until the commit. So the record and what was
+ * written before are one commit. After a commit without an answer reopen and ask tp_step_find; when the
+ * server is still at that commit, and the work is done again, this waits for it and answers TP_CONFLICT, and
+ * the transaction can only be rolled back. Without an explicit transaction it is one of its own; TP_EXISTS
+ * then: it is recorded already. TP_LOST: another has the task. */
+TP_API TP_CHECKED tp_status tp_step_add(tp_conn *conn, const tp_task *task, const char *name,
+                                        const char *result, int64_t lease_ms);
 
 /* A task that was put in within a period. Text that is NULL in the database is "". */
 typedef struct tp_created {
@@ -733,17 +764,20 @@ typedef struct tp_selection {
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
-    /* As in tp_list_request. Not for once and history, but since and until. biz_key is found by index. */
+    /* As in tp_list_request. Not for once and history, but since and until. biz_key, group and gate are found
+     * by index. */
     const char *biz_key;
     const char *dedup_key;
     const char *reason_like;
     const char *worker;
     int64_t since, until;
+    const char *group;
+    const char *gate;
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
     {                                                                                                        \
         sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,  \
-            0, 0                                                                                             \
+            0, 0, NULL, NULL                                                                                 \
     }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task

@@ -21,9 +21,10 @@ static struct poptOption options[] = {
 
 const struct usage four_eyes_usage = {
     "[on|off]",
-    "Whether skip, purge, edit, erase, retries of more than N tasks, retention and this setting need a "
-    "second\n"
-    "person. While it is on they are written as requests (exit code 13), and another person approves them:\n"
+    "Whether skip, cancel, purge, edit, erase, retries of more than N tasks, retention and this setting need "
+    "a\n"
+    "second person. While it is on they are written as requests (exit code 13), and another person approves "
+    "them:\n"
     "taskpool requests, approve, refuse. To switch it off, or to change it, is then a request too.\n",
     "  taskpool four-eyes\n"
     "  taskpool four-eyes on --retries 100 --why 'policy 9'\n"

@@ -8,6 +8,7 @@
 
 #include "common/args.h"
 #include "common/operator_name.h"
+#include "common/selected.h"
 #include "paused.h"
 #include "requested.h"
 #include "selection.h"
@@ -99,7 +100,7 @@ const struct usage purge_usage = {
 /* Nothing happens to a whole pool by a forgotten option. */
 static void check_selected(tp_action action) {
     bool purges = action == TP_ACTION_PURGE;
-    bool exact = selection.ids || selection.biz_key;
+    bool exact = selection.ids || selection.biz_key || selection.group || selection.gate;
     bool narrow =
         exact || options.older || options.all || (!purges && (selection_is_narrow() || selection.pool));
 
@@ -107,8 +108,8 @@ static void check_selected(tp_action action) {
     if (!narrow && purges)
         args_fail("say how old with --older, or which with --id or --biz-key; --all purges the whole pool");
     if (!narrow)
-        args_fail(
-            "nothing was selected; give --id, --handler, --state, --pool, --reason or --older, or --all");
+        args_fail("nothing was selected; give --id, --handler, --group, --gate, --state, --pool, --reason or "
+                  "--older, or --all");
 }
 
 static void fill(tp_selection *action) {
@@ -180,21 +181,10 @@ static void warn_of_missing(const char *past, const tp_selection *action, size_t
 
 /* ---- One that is cancelled ----------------------------------------------------------------------------- */
 
-/* Nothing but its id was given. */
-static bool is_one(tp_action which, const tp_selection *action) {
-    bool narrow = action->pool || action->handler || action->state || action->reason || action->biz_key ||
-                  action->dedup_key || action->reason_like || action->worker;
-    bool bounded = action->older_ms || action->limit || action->since || action->until || action->dry_run;
-
-    return which == TP_ACTION_CANCEL && action->id_count == 1 && !narrow && !bounded;
-}
-
 static void show_one(const char *id, const tp_cancelled *result) {
-    static const char *const words[] = {"unknown", "skipped", "asked", "late"};
-
     if (common.json) {
         out_members(MEMBERS(MEMBER_TEXT("action", "cancel"), MEMBER_TEXT("id", id),
-                            MEMBER_TEXT("answer", words[result->answer]),
+                            MEMBER_TEXT("answer", cancel_word(result->answer)),
                             MEMBER_TEXT("state", result->state)));
         return;
     }
@@ -229,7 +219,7 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
     check_selected(which);
     fill(&action);
     conn = args_connect();
-    if (is_one(which, &action)) return cancel_one(conn, &action);
+    if (which == TP_ACTION_CANCEL && selected_is_one_id(&action)) return cancel_one(conn, &action);
     status = tp_operate(conn, which, &action, &result);
     /* A request whose answer was lost is found by its id. */
     if (status == TP_DISCONNECTED && *result.request_id && tp_conn_reopen(conn) == TP_OK)

@@ -124,6 +124,14 @@ static const char *gate_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     return is_after_group(task) ? task->gate + 1 : task->gate;
 }
 
+/* The reason says who. */
+static void print_asked(const struct moment *asked) {
+    char *reason = cli_must(escape_text(asked->reason)), at[RECORD_TEXT_SIZE];
+
+    out_text("%-13s %s (%s)\n", "cancel asked", reason, record_time(asked->at, at));
+    free(reason);
+}
+
 static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *life) {
     const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
     const struct column lines[] = {
@@ -154,6 +162,7 @@ static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *lif
 
     record_print(lines, task);
     print_held(task, life);
+    if (life_asked(life, task)) print_asked(life_asked(life, task));
     status = tp_progress_of(conn, task, print_progress, NULL);
     if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
     if (status == TP_OK) {
@@ -174,11 +183,12 @@ static tp_status print_json(tp_conn *conn, const tp_task *task, const struct lif
     struct json_object *object = record_object(task_columns, task);
     struct listing *moments = listing_open_list(life_columns);
     struct listing *steps = listing_open_list(step_columns);
+    const struct moment *asked = life_asked(life, task);
     tp_status status = tp_progress_of(conn, task, add_progress, object);
 
     if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
     if (*task->result) json_add(object, MEMBERS(MEMBER_TEXT("result", task->result)));
-
+    if (asked) json_add(object, MEMBERS(MEMBER_JSON("cancel", record_object(life_columns, asked))));
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
     json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments)),

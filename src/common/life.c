@@ -114,3 +114,14 @@ tp_status life_read(tp_conn *conn, const tp_task *task, struct life *life) {
         snprintf(add_moment(life, task->settled_at, task->state)->owner, TP_ID_SIZE, "%s", task->owner);
     return TP_OK;
 }
+
+/* A retry takes a cancel back; nothing else does. */
+const struct moment *life_asked(const struct life *life, const tp_task *task) {
+    const struct moment *asked = NULL;
+
+    for (size_t i = 0; i < life->count && strcmp(task->pool, "pending") == 0; i++) {
+        if (strcmp(life->moments[i].event, "cancel") == 0) asked = &life->moments[i];
+        if (strcmp(life->moments[i].event, "retried") == 0) asked = NULL;
+    }
+    return asked;
+}

@@ -29,6 +29,8 @@ struct life {
 /* Of a moment. */
 extern const struct column life_columns[];
 tp_status life_read(tp_conn *conn, const tp_task *task, struct life *life);
+/* Somebody asked for the end of the task, which is open still: who, when and why. NULL: nobody did. */
+const struct moment *life_asked(const struct life *life, const tp_task *task);
 /* When the token was made; 0: it does not say. */
 int64_t life_token_time(const char *token);
 

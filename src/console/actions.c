@@ -7,94 +7,7 @@
 
 #include "body.h"
 #include "common/pool_columns.h"
-#include "common/selected.h"
 #include "mask.h"
-
-/* ---- Selections ---------------------------------------------------------------------------------------- */
-
-static bool take_selection(const struct request *request, tp_selection *action, const char **ids,
-                           struct answer *answer) {
-    tp_list_request list = TP_LIST_INIT;
-    json_object *selection = body_member(request, "selection"), *id = body_member(request, "id");
-
-    if (selection && !request_selection_of(selection, &list, ids, answer)) return false;
-    if (id && !list.id_count) {
-        if (!body_text(request, "id", BODY_TEXT_MAX, &ids[0], answer)) return false;
-        list.ids = ids;
-        list.id_count = 1;
-    }
-    if (!request_is_narrow(&list)) {
-        answer_error(answer, ANSWER_BAD, "nothing was selected; give an id, a handler or another part of it");
-        return false;
-    }
-    selected_for_action(&list, action);
-    return true;
-}
-
-/* What a dry run counted is told apart by the database's clock: what changed later is not acted upon, as it
- * is not by a request of four eyes. A release has no such bound, since workers change what they hold all the
- * time. Sets the selection's, and *until, that of a dry run. */
-static tp_status bound(tp_conn *conn, const struct body_common *part, tp_selection *action, int64_t *until) {
-    tp_status status = TP_OK;
-
-    if (part->dry_run && !*until) {
-        status = tp_now(conn, until);
-        *until -= 1; /* what changes in this very millisecond may come after the count */
-    }
-    if (*until && (!action->until || *until < action->until)) action->until = *until;
-    return status;
-}
-
-static void operate(tp_conn *conn, const struct request *request, struct answer *answer, const char *name,
-                    tp_action which) {
-    static const char *const all_names[] = {"until", "selection", "id", NULL};
-    bool bounded = which != TP_ACTION_RELEASE;
-    tp_selection action = TP_SELECTION_INIT;
-    tp_operated result = TP_OPERATED_INIT;
-    struct body_common part;
-    const char *ids[REQUEST_IDS_MAX];
-    int64_t until = 0;
-    tp_status status = TP_OK;
-
-    if (!body_common(request, all_names + !bounded, &part, answer) ||
-        !body_number(request, "until", 1, TP_TIME_MAX, &until, answer) ||
-        !take_selection(request, &action, ids, answer))
-        return;
-    if (bounded) status = bound(conn, &part, &action, &until);
-    action.who = request->who;
-    action.why = part.why;
-    if (status == TP_OK && (part.dry_run || part.expect >= 0)) {
-        action.dry_run = 1;
-        status = tp_operate(conn, which, &action, &result);
-        if (status == TP_OK && !body_expected(&part, result.done, answer)) return;
-    }
-    if (status == TP_OK && !part.dry_run) {
-        action.dry_run = 0;
-        if (part.expect > 0) action.limit = (size_t)part.expect; /* what comes meanwhile is not touched */
-        result = (tp_operated)TP_OPERATED_INIT;
-        if (part.expect != 0) status = tp_operate(conn, which, &action, &result);
-    }
-    if (status == TP_REQUESTED)
-        body_requested(request, name, result.request_id, result.done, answer);
-    else if (status == TP_OK && part.dry_run && bounded)
-        body_counted(result.done, until, answer);
-    else if (status == TP_OK)
-        body_answer(request, name, &part, result.done, answer);
-    else
-        answer_tp(answer, status);
-}
-
-static void act_retry(tp_conn *conn, const struct request *request, struct answer *answer) {
-    operate(conn, request, answer, "retry", TP_ACTION_RETRY);
-}
-
-static void act_skip(tp_conn *conn, const struct request *request, struct answer *answer) {
-    operate(conn, request, answer, "skip", TP_ACTION_SKIP);
-}
-
-static void act_release(tp_conn *conn, const struct request *request, struct answer *answer) {
-    operate(conn, request, answer, "release", TP_ACTION_RELEASE);
-}
 
 /* ---- Handlers and schedules ---------------------------------------------------------------------------- */
 
@@ -290,6 +203,7 @@ static const struct action {
     enum role least;
 } actions[] = {
     {"retry", act_retry, ROLE_OPERATOR},
+    {"cancel", act_cancel, ROLE_OPERATOR},
     {"skip", act_skip, ROLE_OPERATOR},
     {"release", act_release, ROLE_OPERATOR},
     {"pause", act_pause, ROLE_OPERATOR},

@@ -8,6 +8,12 @@
 /* NULL: there is no action of this name. */
 ask_fn action_find(const char *name);
 
+/* task_actions.c */
+void act_retry(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_cancel(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_skip(tp_conn *conn, const struct request *request, struct answer *answer);
+void act_release(tp_conn *conn, const struct request *request, struct answer *answer);
+
 /* fire.c */
 void act_fire(tp_conn *conn, const struct request *request, struct answer *answer);
 

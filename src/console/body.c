@@ -90,18 +90,22 @@ bool body_needed(const struct request *request, const char *key, const char **te
     return false;
 }
 
-void body_answer(const struct request *request, const char *name, const struct body_common *common,
-                 size_t count, struct answer *answer) {
-    answer_members(
-        answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", common->dry_run)));
+void body_answer_more(const struct request *request, const char *name, const struct body_common *common,
+                      size_t count, const struct member *more, struct answer *answer) {
+    json_object *object = json_new();
+
+    json_add(object,
+             MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", common->dry_run)));
+    json_add(object, more);
+    answer_json(answer, object);
     if (!common->dry_run)
         cli_warn("%s: %s, %zu%s%s", request->who, name, count, common->why ? ": " : "",
                  common->why ? common->why : "");
 }
 
-void body_counted(size_t count, int64_t until, struct answer *answer) {
-    answer_members(answer, MEMBERS(MEMBER_NUMBER("count", (int64_t)count), MEMBER_YES_NO("dry_run", 1),
-                                   MEMBER_NUMBER("until", until)));
+void body_answer(const struct request *request, const char *name, const struct body_common *common,
+                 size_t count, struct answer *answer) {
+    body_answer_more(request, name, common, count, &(struct member){.key = NULL}, answer);
 }
 
 void body_requested(const struct request *request, const char *name, const char *id, size_t count,

@@ -36,9 +36,9 @@ bool body_expected(const struct body_common *common, size_t count, struct answer
 /* Answers how many were changed, or would be, and writes down what was done. */
 void body_answer(const struct request *request, const char *name, const struct body_common *common,
                  size_t count, struct answer *answer);
-
-/* Answers how many would be changed, and until when those had changed that were counted. */
-void body_counted(size_t count, int64_t until, struct answer *answer);
+/* The same with members of its own. */
+void body_answer_more(const struct request *request, const char *name, const struct body_common *common,
+                      size_t count, const struct member *more, struct answer *answer);
 
 /* Answers that another person has to approve it. id: the request's, or NULL. */
 void body_requested(const struct request *request, const char *name, const char *id, size_t count,

@@ -52,6 +52,17 @@ static json_object *life_of(const struct life *life) {
     return moments;
 }
 
+/* Who asked for its end, while nobody knows yet what comes of that. */
+static json_object *cancel_of(const struct life *life, const tp_task *task) {
+    const struct moment *asked = life_asked(life, task);
+    json_object *object = asked ? json_new() : NULL;
+
+    if (asked)
+        json_add(object, MEMBERS(MEMBER_NUMBER("at", asked->at), MEMBER_TEXT("who", asked->who),
+                                 MEMBER_TEXT("reason", asked->reason)));
+    return object;
+}
+
 struct reports {
     const struct request *request;
     json_object *progress, *steps;
@@ -105,7 +116,8 @@ void look_task(tp_conn *conn, const struct request *request, struct answer *answ
         answer_tp(answer, status);
         json_object_put(object);
     } else {
-        json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life))));
+        json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life)),
+                                 MEMBER_JSON("cancel", cancel_of(life, tp_batch_task(batch, 0)))));
         look_show_params(object, request, tp_batch_task(batch, 0)->params);
         answer_json(answer, object);
     }

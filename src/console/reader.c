@@ -11,7 +11,7 @@
 #include "common/messages.h"
 #include "enqueued.h"
 #include "overview.h"
-#include "pace.h"
+#include "polling_interval.h"
 
 enum {
     EVERY_MS = 2000,
@@ -126,7 +126,7 @@ static tp_status count_tasks(struct reader *reader, bool held) {
     status = count_window(reader);
     if (status == TP_OK && held) status = figures_held(reader->conn, &reader->tasks);
     reader->count_ms = clock_ms() - begun;
-    reader->count_at = clock_ms() + pace_ms(reader->count_ms, EVERY_MS);
+    reader->count_at = clock_ms() + polling_interval_ms(reader->count_ms, EVERY_MS);
     return status;
 }
 
@@ -250,7 +250,7 @@ bool reader_retries(struct reader *reader) {
     bool fresh;
 
     pthread_mutex_lock(&reader->background.lock);
-    fresh = reader->read_at && clock_ms() - reader->read_at < PACE_MAX_MS;
+    fresh = reader->read_at && clock_ms() - reader->read_at < POLLING_MAX_MS;
     sum = figures_sum(&reader->figures);
     pthread_mutex_unlock(&reader->background.lock);
     return !fresh || sum.retrying || figures_open(&sum) < MANY;

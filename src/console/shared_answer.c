@@ -8,7 +8,7 @@
 
 #include "common/clocks.h"
 #include "common/messages.h"
-#include "pace.h"
+#include "polling_interval.h"
 
 enum { KEPT_MAX = 64, BYTES_MAX = 8 * 1024 * 1024, CHANGES_MAX = 64 };
 
@@ -144,7 +144,8 @@ static void finish(struct shared_answers *all, struct entry *entry, struct answe
 
     answer_share(answer, &entry->answer);
     entry->bytes = answer->text ? strlen(answer->text) : 0;
-    if (answer->status == ANSWER_OK) entry->until = now + pace_ms(now - entry->begun, all->least_ms);
+    if (answer->status == ANSWER_OK)
+        entry->until = now + polling_interval_ms(now - entry->begun, all->least_ms);
     entry->asking = false;
     pthread_cond_broadcast(&all->changed);
 }

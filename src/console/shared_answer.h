@@ -1,5 +1,5 @@
 /* One answer for all who ask the same of a pool at about the same time and may see the same: the database is
- * asked once, however many look. Read next: pace.h. */
+ * asked once, however many look. Read next: polling_interval.h. */
 #ifndef CONSOLE_SHARED_ANSWER_H
 #define CONSOLE_SHARED_ANSWER_H
 
@@ -10,7 +10,7 @@
 
 struct shared_answers;
 
-/* An answer is good for least_ms, and longer where it took long to get (pace.h). */
+/* An answer is good for least_ms, and longer where it took long to get (polling_interval.h). */
 struct shared_answers *shared_answers_open(int64_t least_ms);
 /* Nobody must be asking. */
 void shared_answers_close(struct shared_answers *all);

@@ -40,3 +40,15 @@ export async function seed() {
   await until("its worker is known", () => json("workers").some((row) => row.name.includes("slow-worker")));
   return { slow };
 }
+
+/** A task that stays in hand: its worker died, and its lease is long. */
+export async function inHand(key) {
+  run(["enqueue", "held", "{}", "--biz-key", key]);
+  const began = path(`began-${key}`);
+  const dying = worker("--handler", `held=${program("held", `touch '${began}'; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done`)}`, "--lease", "1h");
+  await until("it is in hand", () => existsSync(began));
+  const gone = new Promise((ended) => dying.on("exit", ended));
+  dying.kill("SIGKILL");
+  await gone;
+  return json("list", "--handler", "held", "--biz-key", key)[0];
+}

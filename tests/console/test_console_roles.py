@@ -15,6 +15,7 @@ ACTIONS = {
     "edit": {"id": None, "priority": 3},
     "retry": {"selection": {"handler": "fails"}},
     "skip": {"selection": {"handler": "waits"}},
+    "cancel": {"selection": {"handler": "unwanted"}},
     "pause": {"handler": "waits"},
     "resume": {"handler": "stopped"},
     "drain": {"worker": "old"},
@@ -68,7 +69,7 @@ def test_each_by_its_own(page):
 
 
 def test():
-    for name in ("fails", "waits", "stopped"):
+    for name in ("fails", "waits", "unwanted", "stopped"):
         run("enqueue", name, "x")
     run("pause", "stopped")
     run("schedule", "add", "nightly", "0 2 * * *", "report")

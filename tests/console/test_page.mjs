@@ -1,8 +1,8 @@
 /* The console's page, driven as operators do: each page, each action, roles, what hostile tasks show, live figures, a
  * database that goes away, a keyboard alone, a phone. Arguments: taskpool, taskpool-console; and short, for what depends on
  * the database: what the pages show, actions, live figures, a database that goes away. */
-import { axe, check, confirm, finish, goTo, json, openPage, pool, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
-import { HOSTILE, seed, until } from "./seed.mjs";
+import { axe, check, confirm, finish, goTo, json, openPage, pool, program, run, signIn, startBrowser, startConsole, startProxy } from "./rig.mjs";
+import { HOSTILE, inHand, seed, until } from "./seed.mjs";
 
 const PAGES = ["overview", "tasks", "failures", "handlers?handler=pay", "workers", "schedules", "audit", "approvals", "session"];
 const PAUSED = { de: /mail ist angehalten/, zh: /mail 已暂停/ };
@@ -57,6 +57,18 @@ async function search(page) {
   await page.click("tbody .id");
   await page.waitForSelector("h2:has-text('Its life')");
   check("a task has its life", (await page.textContent("main")).includes("enqueued"));
+  run(["gate", "set", "narrow", "--width", "1"]);
+  run(["group", "open", "november"]);
+  run(["enqueue", "gated", "{}", "--gate", "narrow"]);
+  const second = run(["enqueue", "gated", "{}", "--gate", "narrow"]).trim(), after = run(["enqueue", "gated", "{}", "--after", "november"]).trim();
+  await goTo(page, "pool/tasks?handler=gated");
+  const rows = (await page.locator("tbody tr").allTextContents()).join("\n");
+  check("a list says what tasks wait for", rows.includes("Waits at gate narrow") && rows.includes("After group november") && !rows.includes("9999"), rows);
+  await goTo(page, `pool/task/${second}`);
+  await page.waitForSelector("dl:has-text('Waits at gate'):has-text('narrow'):not(:has-text('9999'))");
+  await goTo(page, `pool/task/${after}`);
+  await page.waitForSelector("dl:has-text('After group'):has-text('november'):not(:has-text('9999'))");
+  run(["skip", "--handler", "gated"]); // those that ask how long the backlog is need not know them
   check("the wrong id says so", await goTo(page, "pool/task/none").then(() => page.locator("main .problem").count()) === 1);
 }
 
@@ -179,6 +191,7 @@ async function actions(page) {
   check("a schedule's calendar", (await page.textContent("tr:has-text('salaries')")).includes("bank (before closed days)"));
   run(["schedule", "remove", "salaries"]);
   await lostAnswer(page);
+  await cancels(page);
   const [{ id }] = of(HOSTILE.handler);
   await goTo(page, `pool/task/${id}`);
   await page.click(".actions button:has-text('Edit')");
@@ -186,6 +199,40 @@ async function actions(page) {
   await confirm(page, "parameters were wrong");
   await until("the task is edited", () => json("show", id)[0].params === '{"now":"fine"}');
   check("an edited task is retried", json("show", id)[0].state === "pending");
+}
+
+/** Whatever comes of a cancel is said, also when the task moves while the dialog is open. */
+async function cancels(page) {
+  const held = inHand("one that is in hand");
+  const cancel = async (id, meanwhile) => {
+    await goTo(page, `pool/task/${id}`);
+    await page.click(".actions button:has-text('Cancel')");
+    await page.waitForSelector("dialog[open] button.main:not([disabled])");
+    await meanwhile?.();
+    return confirm(page, "wrong amount");
+  };
+  const put = () => run(["enqueue", "wrong", "{}"]).trim();
+  const waits = put();
+  check("what waits is counted", !(await cancel(waits)).includes("In hand"));
+  await page.waitForSelector("#note:has-text('it is not done')");
+  check("and skipped, with who and why", json("show", waits)[0].reason === "cancelled by olga: wrong amount");
+  const { id } = await held;
+  check("one in hand is counted as such", (await cancel(id)).includes("In hand, 1"));
+  await page.waitForSelector("#note:has-text('told within two seconds')");
+  await page.waitForSelector("dl:has-text('Cancel asked'):has-text('cancelled by olga: wrong amount')");
+  await axe(page, "a task whose end was asked for");
+  await cancel(put(), () => run(["work", "--handler", `wrong=${program("quick", "exit 0")}`, "--drain", "--quiet"]));
+  await page.waitForSelector("#note:has-text('Too late: it is done')");
+  const gone = put();
+  await cancel(gone, () => [["skip", "--id", gone], ["purge", "--id", gone]].forEach((args) => run(args)));
+  await page.waitForSelector("#note:has-text('No task has this id')");
+  [1, 2, 3].forEach(put);
+  await goTo(page, "pool/tasks?handler=wrong");
+  for (const i of [0, 1]) await page.locator("tbody input[type=checkbox]").nth(i).check();
+  await page.click(".actions button:has-text('Cancel')");
+  await confirm(page, "two of three");
+  await page.waitForSelector("#note:has-text('2 changed')");
+  check("the marked ones are cancelled", of("wrong").filter((task) => task.reason === "cancelled by olga: two of three").length === 2);
 }
 
 /** The action is done, its answer does not arrive, and the person confirms it again. */
@@ -314,8 +361,19 @@ async function phone(browser, url) {
   await page.context().close();
 }
 
+/** A pool whose database is away is the first that the browser shows. */
+async function lostBefore(page, proxy) {
+  proxy.cut(true);
+  await until("the console sees it", () => page.evaluate(async () => (await (await fetch("/api/v1/pools")).json()).pools.find((one) => one.name === "cut").away));
+  await page.goto("about:blank");
+  await goTo(page, "cut/overview");
+  check("it says so", await page.locator("#main .problem").count() === 1);
+  proxy.cut(false);
+}
+
 async function lost(page, proxy, console) {
-  await goTo(page, proxy ? "cut/overview" : "pool/overview");
+  if (proxy) await lostBefore(page, proxy);
+  else await goTo(page, "pool/overview");
   await page.waitForSelector(".tiles");
   await page.waitForSelector("body:not(.stale)");
   if (proxy) {

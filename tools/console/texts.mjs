@@ -13,7 +13,7 @@ for (const [name, texts] of Object.entries(TABLE)) {
   if (new Set(holes).size > 1) problems.push(`${name} has not the same {names} in all languages`);
   if (["viewer", "operator", "approver", "administrator", "nobody"].includes(name)) continue;
   const words = new RegExp(`"${name}"|\\b${name}\\b`);
-  if (!words.test(source) && !/^(theme|pool|found|closed)_/.test(name)) problems.push(`${name} is asked for by nobody`);
+  if (!words.test(source) && !/^(theme|pool|found|closed|cancelled)_/.test(name)) problems.push(`${name} is asked for by nobody`);
 }
 for (const text of new Set(problems)) console.error(`console: text ${text}`);
 process.exit(problems.length ? 1 : 0);

@@ -29,6 +29,14 @@ export function actionButton(label, make, kind = "quiet", role = "operator") {
   return may(role) ? h(`button.${kind}`, { type: "button", onclick: () => open(make()) }, label) : null;
 }
 
+/** @param {import("./api.js").Done} came @param {string} title */
+function whatCame({ count, requested, asked, answer, state }, title) {
+  if (requested) return t("requested", { action: title });
+  if (answer) return t(`cancelled_${answer}`, { state: state ?? "" });
+  const changed = t(count === 1 ? "changed_one" : "changed", { n: number(count), action: title });
+  return asked ? `${changed} ${t("in_hand", { n: number(asked) })}` : changed;
+}
+
 /** @param {Action} action */
 function open(action) {
   const count = h("p.count", { role: "status" }, t("counting"));
@@ -39,15 +47,16 @@ function open(action) {
     h("h2", { id: "action-title" }, action.title),
     h("p", {}, h("bdi", {}, action.about)), count, action.fields,
     h("label", { for: "why" }, t("why")), why, h("p.hint", {}, t("why_hint")), problem,
-    h("div.buttons", {}, h("button.quiet", { type: "button", onclick: () => dialog.close() }, t("cancel")), go)));
+    h("div.buttons", {}, h("button.quiet", { type: "button", onclick: () => dialog.close() }, t("back")), go)));
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "action-title" }, form));
   /** @type {{expect?: number, until?: number}} what was counted, and until when it had changed */
   let seen = {};
 
-  /** @param {{count: number, until?: number}} answer */
-  function counted({ count: found, until }) {
+  /** @param {import("./api.js").Done} answer */
+  function counted({ count: found, until, asked }) {
     seen = { expect: found, until };
-    count.textContent = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
+    const changes = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
+    count.textContent = asked ? `${changes} ${t("in_hand", { n: number(asked) })}` : changes;
     go.disabled = found === 0 && !action.any;
   }
   function recount() {
@@ -73,11 +82,10 @@ function open(action) {
     problem.textContent = "";
     try {
       const said = action.read ? action.read(form) : {};
-      const { count: changed, requested } = await act(action.pool, action.name,
+      const came = await act(action.pool, action.name,
         { ...action.body, ...said, why: /** @type {HTMLTextAreaElement} */ (why).value, dry_run: false, ...seen });
       dialog.close();
-      if (requested) note(t("requested", { action: action.title }));
-      else note(t(changed === 1 ? "changed_one" : "changed", { n: number(changed), action: action.title }));
+      note(whatCame(came, action.title));
       done();
     } catch (error) {
       go.disabled = false;

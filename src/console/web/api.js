@@ -1,5 +1,6 @@
 /* Asks the server. Knows the session and its token; what the answers mean is the pages' business. */
 
+/** @typedef {{count: number, until?: number, requested?: boolean, asked?: number, answer?: string, state?: string}} Done */
 /** @typedef {{user: string | null, role: string, params: boolean, csrf: string | null, sign_in: boolean}} Session */
 
 const BASE = new URL("api/v1/", document.baseURI);
@@ -49,7 +50,7 @@ function send(method, path, body) {
   return get(path, {}, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
-/** @param {string} pool @param {string} name @param {Record<string, unknown>} body @returns {Promise<{count: number, until?: number, requested?: boolean}>} */
+/** @param {string} pool @param {string} name @param {Record<string, unknown>} body @returns {Promise<Done>} */
 export function act(pool, name, body) {
   return send("POST", `pools/${encodeURIComponent(pool)}/actions/${name}`, body);
 }
