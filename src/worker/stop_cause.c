@@ -58,7 +58,8 @@ static void complete_reason(struct tp_run *run, const struct tpi_stop_notice *no
 bool tpi_run_is_unwanted(struct tp_run *run) {
     const struct tpi_stop_notice *notice = atomic_load(&run->job->stop_notice);
     if (notice && tpi_reason_holder(run->job->task->reason))
-        tp_run_reason(run, "its lease had lapsed, whether it was done before is not known");
+        tpi_utf8_copy("its lease had lapsed, whether it was done before is not known", run->reason,
+                      sizeof run->reason);
     if (notice) complete_reason(run, notice);
     return notice;
 }
