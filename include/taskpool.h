@@ -276,8 +276,8 @@ TP_API int32_t tp_shard_of(const char *key, int32_t shards);
 /* What an enqueue does when an open task has its dedup_key. */
 typedef enum tp_on_duplicate {
     TP_DUPLICATE_KEEP = 0,     /* nothing: TP_EXISTS */
-    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures
-                                * and due time, and keeps its id and its failures */
+    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures,
+                                * due time and deadline, and keeps its id and its failures */
     TP_DUPLICATE_PUSH_BACK = 2 /* that task is due when the new one would be, if that is later than it was; of
                                 * the new one nothing else is taken */
 } tp_on_duplicate;
@@ -310,11 +310,14 @@ typedef struct tp_new_task {
     const char *gate;             /* or behind this gate of tp_gate_set; then it is due at once */
     const char *group;            /* one of the tasks of this group of tp_group_open, which is open */
     const char *after;            /* it is not due before this group has ended; docs/groups.md */
+    int64_t deadline_at; /* it is of no use from then on: not begun, and whoever has it in hand is told;
+                          * docs/deadlines.md */
+    int64_t deadline_ms; /* or so long after it is first due, by the database's clock; not both */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     {                                                                                                        \
         sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
-            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL                                                  \
+            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL, 0, 0                                            \
     }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
@@ -564,6 +567,14 @@ typedef void (*tp_progress_fn)(const tp_progress *progress, void *arg);
  * days ago: at says since when nothing was said. see must not use conn. TP_NONE: nothing was said, or the
  * task is not in the pending pool. */
 TP_API TP_CHECKED tp_status tp_progress_of(tp_conn *conn, const tp_task *task, tp_progress_fn see, void *arg);
+/* Says how far the work on a claimed task is, for programs that claim without a worker: percent and message
+ * as tp_run_progress takes them; a negative percent without a message takes back what was said, to be called
+ * when the work is over. task: as tp_claim gave it. Outside an explicit transaction only: over a second
+ * connection while the work has its transaction on conn, and before that transaction writes where only one
+ * can write at a time (sqlite: TP_TIMEOUT). Its failure is none of the task's. TP_SCHEMA: the tables are of
+ * before version 9. docs/results.md. */
+TP_API TP_CHECKED tp_status tp_progress_set(tp_conn *conn, const tp_task *task, int percent,
+                                            const char *message);
 
 /* A step of a task that is done: see tp_run_step. */
 typedef struct tp_step_row {
@@ -575,6 +586,22 @@ typedef void (*tp_step_row_fn)(const tp_step_row *step, void *arg);
 /* The steps of a task that are done, in the order of their times; task as tp_show gave it. see must not use
  * conn. TP_NONE: there are none. */
 TP_API TP_CHECKED tp_status tp_step_each(tp_conn *conn, const tp_task *task, tp_step_row_fn see, void *arg);
+
+/* Steps for programs that claim without a worker; handlers have tp_run_step. Before the work of a step: calls
+ * see with it if it is done. TP_NONE: it is not; do the work in an explicit transaction, call tp_step_add as
+ * its last, and commit. TP_LOST: the claim was lost. task: as tp_claim gave it, or its id and owner. Not by
+ * plan hold (TP_UNSUPPORTED). see must not use conn. TP_SCHEMA: the tables are of before version 8.
+ * docs/steps.md. */
+TP_API TP_CHECKED tp_status tp_step_find(tp_conn *conn, const tp_task *task, const char *name,
+                                         tp_step_row_fn see, void *arg);
+/* Records that the step is done, and its result (NULL and "": none), in the transaction that is open; behind
+ * tp_extend by lease_ms, which keeps the task for this claim until the commit. So the record and what was
+ * written before are one commit. After a commit without an answer reopen and ask tp_step_find; when the
+ * server is still at that commit, and the work is done again, this waits for it and answers TP_CONFLICT, and
+ * the transaction can only be rolled back. Without an explicit transaction it is one of its own; TP_EXISTS
+ * then: it is recorded already. TP_LOST: another has the task. */
+TP_API TP_CHECKED tp_status tp_step_add(tp_conn *conn, const tp_task *task, const char *name,
+                                        const char *result, int64_t lease_ms);
 
 /* A task that was put in within a period. Text that is NULL in the database is "". */
 typedef struct tp_created {

@@ -90,6 +90,14 @@ inline time_point at(std::int64_t ms) noexcept {
     return time_point(milliseconds(ms));
 }
 
+// The C function behind one that is shown something; nothing is thrown across C.
+template <class T, class F> void show(const T *shown, void *function) noexcept {
+    (*static_cast<F *>(function))(*shown);
+}
+template <class F> void *address(F &function) noexcept {
+    return const_cast<void *>(static_cast<const void *>(std::addressof(function)));
+}
+
 template <auto close> struct closer {
     template <class T> void operator()(T *handle) const noexcept {
         close(handle);
@@ -129,6 +137,10 @@ class task {
     // Only of show and await.
     std::optional<std::string_view> result() const noexcept {
         return detail::given(task_->result);
+    }
+    // Behind which it is, an order key's with = before it. Only of show and its like.
+    std::optional<std::string_view> gate() const noexcept {
+        return detail::given(task_->gate);
     }
     std::string_view state() const noexcept {
         return task_->state;
@@ -236,6 +248,8 @@ class new_task {
     std::optional<std::string> gate;
     std::optional<std::string> group;
     std::optional<std::string> after;
+    std::optional<time_point> deadline_at;
+    milliseconds deadline{0};
 
     // "" until it is enqueued.
     const char *id() const noexcept {
@@ -263,6 +277,8 @@ class new_task {
         raw_.gate = detail::text(gate);
         raw_.group = detail::text(group);
         raw_.after = detail::text(after);
+        raw_.deadline_at = deadline_at ? deadline_at->time_since_epoch().count() : 0;
+        raw_.deadline_ms = deadline.count();
         return &raw_;
     }
 
@@ -402,6 +418,60 @@ class conn {
         if (status == TP_OK) found = batch(out);
         return status;
     }
+    // Steps of work on a task that was claimed without a worker: is it done, with what result? TP_NONE: it is not.
+    [[nodiscard]] tp_status step_find(task of, const std::string &name, std::string &result, std::nothrow_t) {
+        return tp_step_find(
+            conn_.get(), of.get(), detail::text(name),
+            [](const tp_step_row *row, void *arg) { *static_cast<std::string *>(arg) = row->result; }, &result);
+    }
+    // The last call of the transaction in which it was done.
+    [[nodiscard]] tp_status step_add(task of, const std::string &name, const std::string &result, milliseconds lease,
+                                     std::nothrow_t) noexcept {
+        return tp_step_add(conn_.get(), of.get(), detail::text(name), detail::text(result), lease.count());
+    }
+    // How far the work on a claimed task is, 0 to 100; over a connection without a transaction.
+    [[nodiscard]] tp_status progress(task of, int percent, const std::string &message, std::nothrow_t) noexcept {
+        return tp_progress_set(conn_.get(), of.get(), percent, message.c_str());
+    }
+    [[nodiscard]] tp_status cancel(const std::string &id, const std::string &who, const std::string &why, tp_cancelled &became,
+                                   std::nothrow_t) noexcept {
+        return tp_cancel(conn_.get(), detail::text(id), detail::text(who), detail::text(why), &became);
+    }
+    // Start from TP_GATE_INIT. TP_EXISTS: it is so already.
+    [[nodiscard]] tp_status gate_set(const std::string &name, const tp_gate_options &options, const std::string &who,
+                                     std::nothrow_t) noexcept {
+        return tp_gate_set_with(conn_.get(), detail::text(name), &options, detail::text(who));
+    }
+    [[nodiscard]] tp_status gate_remove(const std::string &name, const std::string &who, std::nothrow_t) noexcept {
+        return tp_gate_remove(conn_.get(), detail::text(name), detail::text(who));
+    }
+    // see: void (const tp_gate &), noexcept, which must not use the connection. TP_NONE: there is none.
+    template <class F> [[nodiscard]] tp_status gate(const std::string &name, F &&see, std::nothrow_t) {
+        return tp_gate_each(conn_.get(), detail::text(name), detail::show<tp_gate, std::remove_reference_t<F>>, detail::address(see));
+    }
+    // Tasks come into it by new_task::group, and after it by new_task::after. parent "": none.
+    [[nodiscard]] tp_status group_open(const std::string &name, tp_group_rule rule, const std::string &parent,
+                                       std::nothrow_t) noexcept {
+        return tp_group_open(conn_.get(), detail::text(name), rule, detail::text(parent));
+    }
+    [[nodiscard]] tp_status group_close(const std::string &name, std::nothrow_t) noexcept {
+        return tp_group_close(conn_.get(), detail::text(name));
+    }
+    // Workers do it by themselves.
+    [[nodiscard]] tp_status groups_end(std::size_t &ended, std::nothrow_t) noexcept {
+        return tp_groups_end(conn_.get(), &ended);
+    }
+    template <class F> [[nodiscard]] tp_status group(const std::string &name, F &&see, std::nothrow_t) {
+        return tp_group_each(conn_.get(), detail::text(name), detail::show<tp_group, std::remove_reference_t<F>>,
+                             detail::address(see));
+    }
+    [[nodiscard]] tp_status group_cancel(const std::string &name, const std::string &who, const std::string &why,
+                                         std::size_t &skipped, std::nothrow_t) noexcept {
+        return tp_group_cancel(conn_.get(), detail::text(name), detail::text(who), detail::text(why), &skipped);
+    }
+    [[nodiscard]] tp_status group_remove(const std::string &name, const std::string &who, std::nothrow_t) noexcept {
+        return tp_group_remove(conn_.get(), detail::text(name), detail::text(who));
+    }
 
 #if TASKPOOL_EXCEPTIONS
     explicit conn(const env &in) {
@@ -459,6 +529,58 @@ class conn {
     }
     void extend(task held, milliseconds lease) {
         check(extend(held, lease, std::nothrow));
+    }
+    // Its result; empty: it is not done.
+    [[nodiscard]] std::optional<std::string> step_find(task of, const std::string &name) {
+        std::string result;
+        if (check(step_find(of, name, result, std::nothrow)) == TP_NONE) return std::nullopt;
+        return result;
+    }
+    void step_add(task of, const std::string &name, const std::string &result = "", milliseconds lease = std::chrono::minutes(1)) {
+        check(step_add(of, name, result, lease, std::nothrow));
+    }
+    void progress(task of, int percent, const std::string &message = "") {
+        check(progress(of, percent, message, std::nothrow));
+    }
+    [[nodiscard]] tp_cancelled cancel(const std::string &id, const std::string &who, const std::string &why = "") {
+        tp_cancelled became = TP_CANCELLED_INIT;
+        check(cancel(id, who, why, became, std::nothrow));
+        return became;
+    }
+    // Was it not so already?
+    bool gate_set(const std::string &name, const tp_gate_options &options, const std::string &who = "") {
+        return check(gate_set(name, options, who, std::nothrow)) == TP_OK;
+    }
+    // Was it there?
+    bool gate_remove(const std::string &name, const std::string &who = "") {
+        return check(gate_remove(name, who, std::nothrow)) == TP_OK;
+    }
+    template <class F> bool gate(const std::string &name, F &&see) {
+        return check(gate(name, std::forward<F>(see), std::nothrow)) == TP_OK;
+    }
+    bool group_open(const std::string &name, tp_group_rule rule = TP_GROUP_ALL_DONE, const std::string &parent = "") {
+        return check(group_open(name, rule, parent, std::nothrow)) == TP_OK;
+    }
+    bool group_close(const std::string &name) {
+        return check(group_close(name, std::nothrow)) == TP_OK;
+    }
+    // How many have ended by it.
+    std::size_t groups_end() {
+        std::size_t ended = 0;
+        check(groups_end(ended, std::nothrow));
+        return ended;
+    }
+    template <class F> bool group(const std::string &name, F &&see) {
+        return check(group(name, std::forward<F>(see), std::nothrow)) == TP_OK;
+    }
+    // How many of its tasks were skipped.
+    std::size_t group_cancel(const std::string &name, const std::string &who, const std::string &why = "") {
+        std::size_t skipped = 0;
+        check(group_cancel(name, who, why, skipped, std::nothrow));
+        return skipped;
+    }
+    bool group_remove(const std::string &name, const std::string &who = "") {
+        return check(group_remove(name, who, std::nothrow)) == TP_OK;
     }
     // Empty when no task has that id; else one.
     [[nodiscard]] batch show(const std::string &id) {

@@ -24,6 +24,8 @@ STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "requested": 4, "st
             "disconnected": -4, "schema": -5, "unsupported": -6, "toobig": -7, "misuse": -8, "nomem": -9, "db": -10, "unwritable": -11}
 OK, NONE, EXISTS, EXHAUSTED = 0, 1, 2, 3
 RUN_DONE, RUN_FAILED, RUN_SKIPPED, RUN_LATER = range(4)
+GROUP_ALL_DONE, GROUP_ALL_ENDED = range(2)
+CANCEL_ANSWERS = ("unknown", "skipped", "asked", "late")
 ID = c.c_char * 37
 
 
@@ -57,7 +59,8 @@ class tp_new_task(Struct):
                 ("shard", c.c_int32), ("sharding", c.c_int), ("shards", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32),
                 ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64),
                 ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64), ("on_duplicate", c.c_int), ("reserved", c.c_int32),
-                ("order_key", c.c_char_p), ("gate", c.c_char_p), ("group", c.c_char_p), ("after", c.c_char_p)]
+                ("order_key", c.c_char_p), ("gate", c.c_char_p), ("group", c.c_char_p), ("after", c.c_char_p),
+                ("deadline_at", c.c_int64), ("deadline_ms", c.c_int64)]
 
 
 class tp_retry(Struct):
@@ -90,10 +93,37 @@ class tp_worker_info(Struct):
                                                                             "events_dropped")] + [("waiting_ms", c.c_int64)]
 
 
+class tp_gate_options(Struct):
+    _fields_ = [("size", c.c_size_t), ("period_ms", c.c_int64), ("tokens", c.c_int32), ("width", c.c_int32), ("on_failure", c.c_int),
+                ("reserved", c.c_int32)]
+
+
+class tp_gate(Struct):
+    _fields_ = [("name", c.c_char_p), ("through", c.c_int64), ("waiting", c.c_int64), ("changed_at", c.c_int64), ("changed_by", c.c_char_p),
+                ("width", c.c_int32), ("on_failure", c.c_int), ("period_ms", c.c_int64), ("token_at", c.c_int64), ("tokens", c.c_int32),
+                ("tokens_left", c.c_int32), ("pattern", c.c_char_p)]
+
+
+class tp_group(Struct):
+    _fields_ = ([("name", c.c_char_p), ("parent", c.c_char_p), ("state", c.c_char_p), ("rule", c.c_int), ("cancelled", c.c_int32)] +
+                [(name, c.c_int64) for name in ("created_at", "closed_at", "ended_at", "tasks", "waiting", "handling", "done", "skipped",
+                                                "failed", "after")])
+
+
+class tp_cancelled(Struct):
+    _fields_ = [("size", c.c_size_t), ("answer", c.c_int), ("reserved", c.c_int32), ("state", c.c_char * 16), ("request_id", c.c_char * 40)]
+
+
+class tp_step_row(Struct):
+    _fields_ = [("name", c.c_char_p), ("result", c.c_char_p), ("at", c.c_int64)]
+
+
 # ---- The functions ----
 
 P, TEXT, TASK = c.c_void_p, c.c_char_p, c.POINTER(tp_task)
 HANDLER = c.CFUNCTYPE(c.c_int, P, P)
+STEP = c.CFUNCTYPE(c.c_int, P, P, P)
+SEE_STEP, SEE_GATE, SEE_GROUP = (c.CFUNCTYPE(None, c.POINTER(struct), P) for struct in (tp_step_row, tp_gate, tp_group))
 SIGNATURES = {
     "tp_env_open": [TEXT, c.POINTER(P)], "tp_env_close": [P], "tp_conn_open": [P, c.POINTER(P)], "tp_conn_reopen": [P],
     "tp_conn_close": [P], "tp_schema_install": [P], "tp_schema_check": [P], "tp_begin": [P], "tp_commit": [P], "tp_rollback": [P],
@@ -111,6 +141,13 @@ SIGNATURES = {
     "tp_run_reason": [P, TEXT], "tp_run_progress": [P, c.c_int, TEXT], "tp_run_result": [P, TEXT], "tp_run_delay": [P, c.c_int64],
     "tp_run_no_retry": [P], "tp_run_should_stop": [P], "tp_run_lost": [P],
     "tp_run_stop_cause": [P, c.POINTER(TEXT)], "tp_stop_name": [c.c_int], "tp_conn_dbc": [P],
+    "tp_run_step": [P, TEXT, STEP, P, c.POINTER(TEXT)], "tp_run_step_result": [P, TEXT],
+    "tp_step_find": [P, TASK, TEXT, SEE_STEP, P], "tp_step_add": [P, TASK, TEXT, TEXT, c.c_int64], "tp_progress_set": [P, TASK, c.c_int, TEXT],
+    "tp_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(tp_cancelled)],
+    "tp_gate_set_with": [P, TEXT, c.POINTER(tp_gate_options), TEXT], "tp_gate_remove": [P, TEXT, TEXT], "tp_gate_each": [P, TEXT, SEE_GATE, P],
+    "tp_group_open": [P, TEXT, c.c_int, TEXT], "tp_group_close": [P, TEXT], "tp_groups_end": [P, c.POINTER(c.c_size_t)],
+    "tp_group_each": [P, TEXT, SEE_GROUP, P], "tp_group_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(c.c_size_t)],
+    "tp_group_remove": [P, TEXT, TEXT],
     "tp_status_may_retry": [c.c_int], "tp_status_name": [c.c_int], "tp_version": [], "tp_last_error": []}
 RESULTS = {"tp_batch_count": c.c_size_t, "tp_batch_task": TASK, "tp_run_task": TASK, "tp_conn_dbc": P, "tp_status_name": TEXT, "tp_stop_name": TEXT,
            "tp_version": TEXT, "tp_last_error": c.POINTER(tp_error), **dict.fromkeys((
@@ -162,6 +199,17 @@ def long_text(function, *which):
     found, length = P(), c.c_size_t()
     checked(function(*which, c.byref(found), c.byref(length)))
     return c.string_at(found, length.value).decode()
+
+
+def seen(kind, function, *arguments):
+    """What a function shows of one thing: its fields, or None where there is none."""
+    found = {}
+
+    def see(pointer, _):
+        for name, _ in pointer.contents._fields_:
+            value = getattr(pointer.contents, name)
+            found[name] = value.decode() if isinstance(value, bytes) else value
+    return found if checked(function(*arguments, kind(see), None)) == OK else None
 
 
 # ---- What the caller fills ----
@@ -371,6 +419,66 @@ class Connection(Session):
     def extend(self, task, lease_ms):
         checked(lib.tp_extend(self.pointer, task.pointer, lease_ms))
 
+    def step(self, task, name, function, lease_ms=60000):
+        """For a loop of your own: what function(self) wrote, its result (a str or None) and the record that the step is done are
+        one commit. Done before, by whichever try: its result alone. The task must not be settled in a transaction that is open.
+        Disconnected from its commit: reopen and call again."""
+        done = seen(SEE_STEP, lib.tp_step_find, self.pointer, task.pointer, text(name))
+        if done:
+            return done["result"]
+        with self.transaction():
+            result = function(self) or ""
+            checked(lib.tp_step_add(self.pointer, task.pointer, text(name), text(result), lease_ms))
+        return result
+
+    def progress(self, task, percent, message=""):
+        """How far the work on a claimed task is; over a connection without a transaction. -1 without a message takes it back."""
+        checked(lib.tp_progress_set(self.pointer, task.pointer, percent, text(message)))
+
+    def cancel(self, id, who, why=None):
+        """What became of the task: unknown, skipped, asked (whoever has it is told), late; or requested, of a second person."""
+        became = tp_cancelled()
+        if checked(lib.tp_cancel(self.pointer, text(id), text(who), text(why), c.byref(became))) == STATUSES["requested"]:
+            return "requested"
+        return CANCEL_ANSWERS[became.answer]
+
+    def gate_set(self, name, who=None, **options):
+        """Makes or changes a gate: width, tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so already."""
+        return checked(lib.tp_gate_set_with(self.pointer, text(name), c.byref(tp_gate_options(**options)), text(who))) == OK
+
+    def gate(self, name):
+        """Its fields, through and waiting among them; None: there is none."""
+        return seen(SEE_GATE, lib.tp_gate_each, self.pointer, text(name))
+
+    def gate_remove(self, name, who=None):
+        return checked(lib.tp_gate_remove(self.pointer, text(name), text(who))) == OK
+
+    def group_open(self, name, rule=GROUP_ALL_DONE, parent=None):
+        """Tasks come into it by NewTask(group=name), and after it by NewTask(after=name). Whether it was not there already."""
+        return checked(lib.tp_group_open(self.pointer, text(name), rule, text(parent))) == OK
+
+    def group_close(self, name):
+        return checked(lib.tp_group_close(self.pointer, text(name))) == OK
+
+    def groups_end(self):
+        """How many have ended by it. Workers do it by themselves."""
+        ended = c.c_size_t()
+        checked(lib.tp_groups_end(self.pointer, c.byref(ended)))
+        return ended.value
+
+    def group(self, name):
+        """Its fields, with what became of its tasks; None: there is none."""
+        return seen(SEE_GROUP, lib.tp_group_each, self.pointer, text(name))
+
+    def group_cancel(self, name, who, why=None):
+        """How many of its tasks were skipped."""
+        skipped = c.c_size_t()
+        checked(lib.tp_group_cancel(self.pointer, text(name), text(who), text(why), c.byref(skipped)))
+        return skipped.value
+
+    def group_remove(self, name, who=None):
+        return checked(lib.tp_group_remove(self.pointer, text(name), text(who))) == OK
+
     def settled(self, task):
         """After a settle or commit without an answer: True: it was done. False: still yours, do the work again. Lost is raised."""
         return checked(lib.tp_settled(self.pointer, task.pointer)) == OK
@@ -497,6 +605,32 @@ class Run(Session):
             self._pointer = P()
             checked(lib.tp_run_conn(self.run, c.byref(self._pointer)))
         return self._pointer
+
+    def step(self, name, function):
+        """function(session) writes what the step does, and gives its result (a str or None). That, the record that the step is done
+        and its result are one commit; once it is done, in whichever try, the result comes back and nothing is called. Before the
+        first execute or enqueue of the run itself. What function raises is raised here, when the step is rolled back."""
+        raised, result = [], TEXT()
+
+        @STEP
+        def call(run, pointer, _):
+            session = Session(pointer)
+            del raised[:]
+            try:
+                answer = text(function(session))
+                if session.doomed:
+                    raise failure(STATUSES["conflict"], "a statement of this step failed; it was rolled back")
+                return lib.tp_run_step_result(run, answer)
+            except BaseException as error:
+                raised.append(error)
+                return error.status if isinstance(error, Error) else STATUSES["db"]
+            finally:
+                session._pointer = None
+        status = lib.tp_run_step(self.run, text(name), call, None, c.byref(result))
+        if status < 0 and raised:
+            raise raised[0]
+        checked(status)
+        return (result.value or b"").decode()
 
     def progress(self, percent, message=""):
         """How far it is, 0 to 100; negative: not said."""

@@ -12,6 +12,7 @@
 #define ID_FIELD       36
 #define HANDLER_FIELD  (TP_HANDLER_MAX + 8)
 #define KEY_FIELD      (TP_KEY_MAX + 8)
+#define NAME_FIELD     (TP_STEP_NAME_MAX + 8)
 #define REASON_FIELD   (TP_REASON_MAX + 8)
 #define DSN_FIELD      2048
 #define MESSAGE_FIELD  1024
@@ -82,6 +83,13 @@ struct new_block {
     char order_key[KEY_FIELD];
     /* Or behind this gate. */
     char gate[HANDLER_FIELD];
+    /* Of no use from then on, or so long after it is due: it is not begun. */
+    int64_t deadline_at;
+    int64_t deadline_ms;
+    /* In this group, which is open. */
+    char group[KEY_FIELD];
+    /* Due when this group has ended. */
+    char after[KEY_FIELD];
 };
 
 /* TPCLAIM: what to claim, for TP_CLAIM and TP_STEP; and when what failed is tried again, for TP_FAIL and
@@ -159,6 +167,95 @@ struct list_block {
 struct once_block {
     int32_t size;
     char key[KEY_FIELD];
+};
+
+/* TPSTEP: a step of the work on a task, for TP_STEP_FIND and TP_STEP_DONE. */
+struct step_block {
+    int32_t size;
+    /* LENGTH OF the field for the result, which is an argument. */
+    int32_t result_size;
+    /* TP_STEP_DONE: 0: without trailing blanks; else exactly. */
+    int32_t result_length;
+    /* TP_STEP_FIND: bytes of the result before blanks. */
+    int32_t found_length;
+    char name[NAME_FIELD];
+};
+
+/* TPRESULT: what a task gives back, for TP_RESULT and TP_AWAIT. */
+struct result_block {
+    int32_t size;
+    /* LENGTH OF the field for the result, which is an argument. */
+    int32_t result_size;
+    /* TP_RESULT: 0: without trailing blanks; else exactly. */
+    int32_t result_length;
+    /* TP_AWAIT: bytes of the result before blanks. */
+    int32_t found_length;
+    /* TP_AWAIT: how long it waits at most. */
+    int64_t wait_ms;
+};
+
+/* TPPROG: how far the work on a task is, for TP_PROGRESS. */
+struct progress_block {
+    int32_t size;
+    /* 0 to 100; -1: not said. */
+    int32_t percent;
+    /* A line for people; spaces: none. */
+    char message[REASON_FIELD];
+};
+
+/* TPCANCEL: for TP_CANCEL. */
+struct cancel_block {
+    int32_t size;
+    /* What became of the task. */
+    int32_t answer;
+    /* Its state, where it has ended. */
+    char state[16];
+    char id[ID_FIELD];
+    /* Of TP-REQUESTED: what a second person approves. */
+    char request_id[ID_FIELD];
+    /* Who asks, and why; both are kept. */
+    char who[KEY_FIELD];
+    char why[REASON_FIELD];
+};
+
+/* TPGATE: for TP_GATE_SET, TP_GATE_SHOW and TP_GATE_REMOVE. */
+struct gate_block {
+    int32_t size;
+    /* At a time; 0: 1, or as many as tokens; -1: closed. */
+    int32_t width;
+    /* At most so many in any PERIOD-MS; 0: any. */
+    int32_t tokens;
+    /* When a task of it goes to the failed pool. */
+    int32_t on_failure;
+    int64_t period_ms;
+    /* TP_GATE_SHOW: let through and not ended. */
+    int64_t through;
+    int64_t waiting;
+    char name[HANDLER_FIELD];
+    char who[KEY_FIELD];
+};
+
+/* TPGROUP: for the calls TP_GROUP_... */
+struct group_block {
+    int32_t size;
+    /* When it has ended. */
+    int32_t rule;
+    char name[KEY_FIELD];
+    /* The group within which it is; spaces: none. */
+    char parent[KEY_FIELD];
+    char who[KEY_FIELD];
+    char why[REASON_FIELD];
+    /* TP_GROUP_SHOW: open, closed, ended; and its tasks. */
+    char state[8];
+    int64_t tasks;
+    int64_t waiting;
+    int64_t handling;
+    int64_t done;
+    /* Also of TP_GROUP_CANCEL: how many it skipped. */
+    int64_t skipped;
+    int64_t failed;
+    /* Tasks that wait for its end. */
+    int64_t waiting_after;
 };
 
 /* TPSTMT: a statement of the program's own, for TP_EXECUTE. Its ? are the values, in their order. */

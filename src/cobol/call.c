@@ -102,38 +102,59 @@ tp_status call_text_whole(struct call *call, const char *name, const char *field
     return text_of(call, name, field, size, true, out);
 }
 
-static tp_status check_params(struct call *call, int32_t size, int32_t length) {
-    if (size < 1)
-        return call_refuse(call, TP_MISUSE,
-                           "PARAMS-SIZE is %d: MOVE LENGTH OF the field for the params there", (int)size);
-    if (length < 0 || length > size)
-        return call_refuse(call, TP_MISUSE, "PARAMS-LENGTH is %d, beside a PARAMS-SIZE of %d", (int)length,
-                           (int)size);
-    return TP_OK;
+static tp_status check_size(struct call *call, const char *what, int32_t size) {
+    if (size >= 1) return TP_OK;
+    return call_refuse(call, TP_MISUSE, "%s-SIZE is %d: MOVE LENGTH OF the field for the %s there",
+                       strcmp(what, "result") == 0 ? "RESULT" : "PARAMS", (int)size, what);
 }
 
-tp_status call_params(struct call *call, const char *field, int32_t size, int32_t length, char **out) {
+static tp_status check_length(struct call *call, const char *what, int32_t size, int32_t length) {
+    tp_status status = check_size(call, what, size);
+    if (status != TP_OK || (length >= 0 && length <= size)) return status;
+    return call_refuse(call, TP_MISUSE, "the length of the %s is %d, beside a size of %d", what, (int)length,
+                       (int)size);
+}
+
+tp_status call_long_text(struct call *call, const char *what, const char *field, int32_t size, int32_t length,
+                         char **out) {
     *out = NULL;
     if (!field && length == 0) return TP_OK;
     if (!field)
-        return call_refuse(call, TP_MISUSE, "PARAMS-LENGTH is %d and the params are OMITTED", (int)length);
-    tp_status status = check_params(call, size, length);
+        return call_refuse(call, TP_MISUSE, "the length of the %s is %d and they are OMITTED", what,
+                           (int)length);
+    tp_status status = check_length(call, what, size, length);
     if (status != TP_OK) return status;
     size_t used = length ? (size_t)length : field_length(field, (size_t)size);
     enum field looked = field_look(field, (size_t)size, used, length != 0);
     if (looked == FIELD_NUL)
-        return call_refuse(call, TP_MISUSE, "the params have LOW-VALUES in them; is PARAMS-LENGTH right?");
+        return call_refuse(call, TP_MISUSE, "the %s has LOW-VALUES in it; is its length right?", what);
     if (looked == FIELD_FULL)
         return call_refuse(
             call, TP_TOOBIG,
-            "the params fill their %d bytes, so they may have been cut: make the field longer, or "
-            "say by PARAMS-LENGTH that they are whole",
-            (int)size);
+            "the %s fills its %d bytes, so it may have been cut: make the field longer, or say by its "
+            "length that it is whole",
+            what, (int)size);
     char *text = malloc(used + 1);
     if (!text) return call_refuse(call, TP_NOMEM, "out of memory");
     memcpy(text, field, used);
     text[used] = 0;
     *out = text;
+    return TP_OK;
+}
+
+tp_status call_fill_text(struct call *call, const char *what, char *field, int32_t size, const char *text,
+                         size_t length) {
+    if (!field && !length) return TP_OK;
+    if (!field)
+        return call_refuse(call, TP_TOOBIG, "there are %zu bytes of %s and the argument for it is OMITTED",
+                           length, what);
+    tp_status status = check_size(call, what, size);
+    if (status != TP_OK) return status;
+    memset(field, ' ', (size_t)size);
+    if (length > (size_t)size)
+        return call_refuse(call, TP_TOOBIG, "there are %zu bytes of %s, and its field has %d", length, what,
+                           (int)size);
+    memcpy(field, text, length);
     return TP_OK;
 }
 

@@ -35,6 +35,8 @@ struct conn_handle {
 struct task_handle {
     tp_batch *batch;
     struct conn_handle *conn;
+    int64_t lease_ms; /* of the claim */
+    char *result;     /* for when it is done; NULL: none */
 };
 
 struct call {
@@ -76,9 +78,13 @@ TP_CHECKED tp_status call_text(struct call *call, const char *name, const char *
 /* The same for a field whose limit is its size. */
 TP_CHECKED tp_status call_text_whole(struct call *call, const char *name, const char *field, size_t size,
                                      char *out);
-/* The argument for params (NULL: OMITTED) as text, to be freed; what a task without params has is NULL. */
-TP_CHECKED tp_status call_params(struct call *call, const char *field, int32_t size, int32_t length,
-                                 char **out);
+/* The argument for a long text (what: params, result; NULL: OMITTED), to be freed; NULL where there is none.
+ */
+TP_CHECKED tp_status call_long_text(struct call *call, const char *what, const char *field, int32_t size,
+                                    int32_t length, char **out);
+/* The other way. TP_TOOBIG: it does not fit, and the argument is all blanks. */
+TP_CHECKED tp_status call_fill_text(struct call *call, const char *what, char *field, int32_t size,
+                                    const char *text, size_t length);
 /* Is the connection fit for a call that writes? */
 TP_CHECKED tp_status call_may_write(struct call *call);
 

@@ -36,6 +36,23 @@ TP_API int TP_FORGET(void *area, void *task_block);
 TP_API int TP_STEP(void *area, void *conn, void *claim_block, void *task_block, void *params);
 TP_API int TP_SETTLE(void *area, void *conn, void *claim_block, void *task_block);
 
+TP_API int TP_STEP_FIND(void *area, void *task_block, void *step_block, void *result);
+TP_API int TP_STEP_DONE(void *area, void *task_block, void *step_block, void *result);
+TP_API int TP_RESULT(void *area, void *task_block, void *result_block, void *result);
+TP_API int TP_AWAIT(void *area, void *conn, void *task_block, void *result_block, void *result);
+TP_API int TP_PROGRESS(void *area, void *conn, void *task_block, void *progress_block);
+
+TP_API int TP_CANCEL(void *area, void *conn, void *cancel_block);
+TP_API int TP_GATE_SET(void *area, void *conn, void *gate_block);
+TP_API int TP_GATE_SHOW(void *area, void *conn, void *gate_block);
+TP_API int TP_GATE_REMOVE(void *area, void *conn, void *gate_block);
+TP_API int TP_GROUP_OPEN(void *area, void *conn, void *group_block);
+TP_API int TP_GROUP_CLOSE(void *area, void *conn, void *group_block);
+TP_API int TP_GROUP_SHOW(void *area, void *conn, void *group_block);
+TP_API int TP_GROUP_CANCEL(void *area, void *conn, void *group_block);
+TP_API int TP_GROUP_REMOVE(void *area, void *conn, void *group_block);
+TP_API int TP_GROUPS_END(void *area, void *conn);
+
 TP_API int TP_SHOW(void *area, void *conn, void *task_block, void *params);
 TP_API int TP_LIST(void *area, void *conn, void *list_block, void *task_block);
 

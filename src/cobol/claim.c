@@ -17,7 +17,7 @@ static tp_status claim(struct call *call, struct policy *policy, struct task_blo
     tp_status status = tp_claim(call->conn->conn, &policy->request, &batch);
     if (status != TP_OK) return status;
     task_fill(block, tp_batch_task(batch, 0));
-    status = task_give(call, batch, block);
+    status = task_give(call, batch, policy->block.lease_ms, block);
     if (status != TP_OK) return status;
     status = tp_task_params(call->conn->conn, tp_batch_task(batch, 0), &text, &length);
     return status == TP_OK ? task_fill_params(call, block, params, text, length) : status;
@@ -82,7 +82,7 @@ int TP_COMPLETE(void *area, void *task_block) {
     struct task_block block;
     struct task_handle *task = NULL;
     tp_status status = begin_settle(&call, area, "TP_COMPLETE", task_block, &block, &task);
-    if (status == TP_OK) status = tp_complete(task->conn->conn, task_in(task));
+    if (status == TP_OK) status = tp_complete_with(task->conn->conn, task_in(task), task->result);
     return call_end(&call, status);
 }
 

@@ -14,6 +14,8 @@ struct texts {
     char dedup_key[KEY_FIELD + 1];
     char order_key[KEY_FIELD + 1];
     char gate[HANDLER_FIELD + 1];
+    char group[KEY_FIELD + 1];
+    char after[KEY_FIELD + 1];
     char *params;
 };
 
@@ -34,7 +36,12 @@ static tp_status read_texts(struct call *call, const struct new_block *block, co
             call_text(call, "TPN-ORDER-KEY", block->order_key, sizeof block->order_key, texts->order_key);
     if (status == TP_OK) status = call_text(call, "TPN-GATE", block->gate, sizeof block->gate, texts->gate);
     if (status == TP_OK)
-        status = call_params(call, params, block->params_size, block->params_length, &texts->params);
+        status = call_text(call, "TPN-GROUP", block->group, sizeof block->group, texts->group);
+    if (status == TP_OK)
+        status = call_text(call, "TPN-AFTER", block->after, sizeof block->after, texts->after);
+    if (status == TP_OK)
+        status =
+            call_long_text(call, "params", params, block->params_size, block->params_length, &texts->params);
     return status;
 }
 
@@ -56,6 +63,10 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.on_duplicate = (tp_on_duplicate)block->on_duplicate;
     task.order_key = text_or_null(texts->order_key);
     task.gate = text_or_null(texts->gate);
+    task.deadline_at = block->deadline_at;
+    task.deadline_ms = block->deadline_ms;
+    task.group = text_or_null(texts->group);
+    task.after = text_or_null(texts->after);
     memcpy(&task.content, &block->content, sizeof task.content);
     status = tp_enqueue(call->conn->conn, &task);
     memcpy(&block->content, &task.content, sizeof task.content);
@@ -69,6 +80,8 @@ static void fill_missing(struct new_block *block) {
     if ((size_t)block->size == sizeof *block) return;
     field_fill(block->order_key, sizeof block->order_key, "");
     field_fill(block->gate, sizeof block->gate, "");
+    field_fill(block->group, sizeof block->group, "");
+    field_fill(block->after, sizeof block->after, "");
 }
 
 int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {

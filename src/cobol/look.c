@@ -20,17 +20,12 @@ static tp_status show(struct call *call, struct task_block *block, void *params)
     return status;
 }
 
-static tp_status check_free(struct call *call, const struct task_block *block) {
-    if (!task_of(block->number)) return TP_OK;
-    return call_refuse(call, TP_MISUSE, "the block of copybook TPTASK stands for a claim; use another one");
-}
-
 int TP_SHOW(void *area, void *conn, void *task_block, void *params) {
     struct call call;
     struct task_block block;
     tp_status status = call_begin_on(&call, area, "TP_SHOW", conn);
     if (status == TP_OK) status = call_block(&call, &block, task_block, sizeof block, "TPTASK");
-    if (status == TP_OK) status = check_free(&call, &block);
+    if (status == TP_OK) status = task_check_free(&call, &block);
     if (status == TP_OK) {
         status = show(&call, &block, params);
         memcpy(task_block, &block, sizeof block);
@@ -90,7 +85,7 @@ int TP_LIST(void *area, void *conn, void *list_block, void *task_block) {
     tp_status status = call_begin_on(&call, area, "TP_LIST", conn);
     if (status == TP_OK) status = call_block(&call, &asked, list_block, sizeof asked, "TPLIST");
     if (status == TP_OK) status = call_block(&call, &block, task_block, sizeof block, "TPTASK");
-    if (status == TP_OK) status = check_free(&call, &block);
+    if (status == TP_OK) status = task_check_free(&call, &block);
     if (status == TP_OK) status = list(&call, &asked, &block);
     if (status == TP_OK) {
         memcpy(list_block, &asked, sizeof asked);

@@ -16,6 +16,7 @@ struct settle {
     const tp_task *task;
     const struct task_block *block;
     const tp_retry *retry;
+    const char *result; /* of TP_RESULT; NULL: none */
     char reason[REASON_FIELD + 1];
 };
 
@@ -28,8 +29,8 @@ static tp_status roll_back(struct call *call) {
 
 /* With what was written in the task's transaction. */
 static tp_status settle_inside(struct settle *settle, bool done) {
-    tp_status status =
-        done ? tp_complete(settle->conn, settle->task) : tp_skip(settle->conn, settle->task, settle->reason);
+    tp_status status = done ? tp_complete_with(settle->conn, settle->task, settle->result)
+                            : tp_skip(settle->conn, settle->task, settle->reason);
     if (status == TP_OK) return transaction_commit(settle->call);
     struct call *call = settle->call;
     (void)call_refuse(call, status, "%s", tp_last_error()->text);
@@ -77,6 +78,9 @@ static tp_status settle_as(struct settle *settle) {
 /* What fails here leaves the task in hand, and its transaction can only be rolled back. */
 static tp_status check(struct call *call, const struct task_block *block) {
     const struct conn_handle *conn = call->conn;
+    if (conn->in_hand && block->number == conn->in_hand && conn->transaction == TRANSACTION_REFUSED)
+        return call_refuse(call, TP_CONFLICT, "TP_STEP_DONE failed (%s); the next TP_STEP finds out",
+                           conn->why);
     if (!conn->in_hand || conn->unanswered || block->number != conn->in_hand)
         return call_refuse(call, TP_MISUSE, "the block of copybook TPTASK is not that of the last TP_STEP");
     if (block->verdict < TP_RUN_DONE || block->verdict > TP_RUN_LATER)
@@ -108,7 +112,7 @@ int TP_SETTLE(void *area, void *conn, void *claim_block, void *task_block) {
     struct call call;
     struct policy policy;
     struct task_block block;
-    struct settle settle = {&call, NULL, NULL, &block, NULL, {0}};
+    struct settle settle = {&call, NULL, NULL, &block, NULL, NULL, {0}};
     tp_status status = call_begin_on(&call, area, "TP_SETTLE", conn);
     if (status == TP_OK) status = call_block(&call, &block, task_block, sizeof block, "TPTASK");
     if (status == TP_OK) status = check(&call, &block);
@@ -118,6 +122,7 @@ int TP_SETTLE(void *area, void *conn, void *claim_block, void *task_block) {
     if (status != TP_OK) return call_end(&call, status);
     settle.conn = call.conn->conn;
     settle.task = task_in(task_of(block.number));
+    settle.result = task_of(block.number)->result;
     settle.retry = policy.chosen;
     status = settle_task(&settle, &block);
     memcpy(task_block, &block, sizeof block);

@@ -97,14 +97,15 @@ static tp_status step(struct call *call, struct policy *policy, struct task_bloc
     if (status != TP_NONE) return status;
     status = claim_within(call, policy, &batch);
     if (status != TP_OK) return status;
-    status = task_give(call, batch, block);
+    status = task_give(call, batch, policy->block.lease_ms, block);
     if (status != TP_OK) return status;
     call->conn->in_hand = block->number;
     return hand_out(call, block, params);
 }
 
 static tp_status check_order(struct call *call) {
-    const struct conn_handle *conn = call->conn;
+    struct conn_handle *conn = call->conn;
+    if (conn->unanswered) conn->transaction = TRANSACTION_NONE; /* TP_STEP_DONE may have refused the next */
     if (conn->borrowed)
         return call_refuse(call, TP_MISUSE, "a borrowed connection makes no transactions; CALL TP_CONNECT");
     if (conn->in_hand && !conn->unanswered)

@@ -6,6 +6,8 @@
 
 #include "fields.h"
 
+enum { LEASE_MS = 60000 }; /* the library's own */
+
 struct task_handle *task_of(int32_t number) {
     return number_handle(NUMBER_TASK, number);
 }
@@ -19,18 +21,27 @@ void task_drop(int32_t number) {
     if (!task) return;
     number_drop(number);
     tp_batch_free(task->batch);
+    free(task->result);
     free(task);
+}
+
+tp_status task_find(struct call *call, const struct task_block *block, struct task_handle **task) {
+    *task = task_of(block->number);
+    return *task ? TP_OK : call_refuse(call, TP_MISUSE, "the block of copybook TPTASK stands for no claim");
+}
+
+tp_status task_check_free(struct call *call, const struct task_block *block) {
+    if (!task_of(block->number)) return TP_OK;
+    return call_refuse(call, TP_MISUSE, "the block of copybook TPTASK stands for a claim; use another one");
 }
 
 tp_status task_begin(struct call *call, void *area, const char *name, void *block, struct task_block *copy,
                      struct task_handle **task) {
     tp_status status = call_begin(call, area, name);
     if (status == TP_OK) status = call_block(call, copy, block, sizeof *copy, "TPTASK");
-    if (status != TP_OK) return status;
-    *task = task_of(copy->number);
-    if (!*task) return call_refuse(call, TP_MISUSE, "the block of copybook TPTASK stands for no claim");
-    call->conn = (*task)->conn;
-    return TP_OK;
+    if (status == TP_OK) status = task_find(call, copy, task);
+    if (status == TP_OK) call->conn = (*task)->conn;
+    return status;
 }
 
 void task_fill(struct task_block *block, const tp_task *task) {
@@ -60,28 +71,15 @@ void task_fill(struct task_block *block, const tp_task *task) {
 tp_status task_fill_params(struct call *call, struct task_block *block, char *field, const char *params,
                            size_t length) {
     block->params_length = (int32_t)length;
-    if (!field && !length) return TP_OK;
-    if (!field)
-        return call_refuse(call, TP_TOOBIG,
-                           "the task has %zu bytes of params and the argument for them is OMITTED", length);
-    if (block->params_size < 1)
-        return call_refuse(call, TP_MISUSE,
-                           "PARAMS-SIZE is %d: MOVE LENGTH OF the field for the params there",
-                           (int)block->params_size);
-    memset(field, ' ', (size_t)block->params_size);
-    if (length > (size_t)block->params_size)
-        return call_refuse(call, TP_TOOBIG, "the task has %zu bytes of params, and their field %d", length,
-                           (int)block->params_size);
-    memcpy(field, params, length);
-    return TP_OK;
+    return call_fill_text(call, "params", field, block->params_size, params, length);
 }
 
-tp_status task_give(struct call *call, tp_batch *batch, struct task_block *block) {
+tp_status task_give(struct call *call, tp_batch *batch, int64_t lease_ms, struct task_block *block) {
     struct task_handle *task = calloc(1, sizeof *task);
     tp_status status = TP_OK;
     if (!task) status = call_refuse(call, TP_NOMEM, "out of memory");
     if (task) {
-        *task = (struct task_handle){batch, call->conn};
+        *task = (struct task_handle){batch, call->conn, lease_ms > 0 ? lease_ms : LEASE_MS, NULL};
         status = call_give(call, NUMBER_TASK, task, &block->number);
     }
     if (status == TP_OK) return TP_OK;

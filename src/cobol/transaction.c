@@ -7,11 +7,17 @@
 #include "call.h"
 #include "transaction.h"
 
+void transaction_refuse(struct conn_handle *conn, const char *why) {
+    conn->transaction = TRANSACTION_REFUSED;
+    snprintf(conn->why, sizeof conn->why, "%s", why);
+}
+
 tp_status transaction_begin(struct call *call) {
     struct conn_handle *conn = call->conn;
     tp_status status = tp_begin(conn->conn);
-    conn->transaction = status == TP_OK ? TRANSACTION_OPEN : TRANSACTION_REFUSED;
-    snprintf(conn->why, sizeof conn->why, "%s", status == TP_OK ? "" : tp_last_error()->text);
+    conn->transaction = TRANSACTION_OPEN;
+    conn->why[0] = '\0';
+    if (status != TP_OK) transaction_refuse(conn, tp_last_error()->text);
     return status;
 }
 

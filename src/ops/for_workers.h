@@ -62,6 +62,8 @@ TP_CHECKED tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const cha
                                    struct tpi_texts *texts, const char **result);
 /* Records it, in the transaction that holds the task by tp_extend. TP_CONFLICT: it is there. */
 TP_CHECKED tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result);
+/* TP_MISUSE, TP_TOOBIG: it is no name of a step. */
+TP_CHECKED tp_status tpi_step_check_name(const char *name);
 /* on: from here on the transaction is not the caller's to end, and the session not his to reopen. */
 void tpi_conn_guard(tp_conn *conn, bool on);
 

@@ -199,8 +199,10 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
     if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
-    bool forgets = step->event == TPI_EVENT_RETRY || step->event == TPI_EVENT_CANCEL;
-    if (status == TP_OK && forgets) status = tpi_cancel_forget(op->conn, held->ids, held->count);
+    if (status == TP_OK && step->event == TPI_EVENT_RETRY)
+        status = tpi_cancel_retract(op->conn, held->ids, held->count);
+    if (status == TP_OK && step->event == TPI_EVENT_CANCEL)
+        status = tpi_cancel_forget(op->conn, held->ids, held->count);
     if (status == TP_OK) status = write_history(op, step, held);
     return status == TP_OK && !op->by_worker ? write_audit(op, step, held) : status;
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "ops/for_workers.h"
+#include "ops/settle.h"
 #include "store/cursor.h"
 
 enum { FORGET_MS = 24 * 3600 * 1000 }; /* what was not written for so long, and holds no task */
@@ -38,6 +40,18 @@ tp_status tpi_progress_end(tp_conn *conn, const struct tpi_progress_row *row) {
     if (status != TP_OK) return status;
     key_args(row, &args);
     return tpi_store_change(&conn->store, TPI_S_progress_end, &args, &rows);
+}
+
+tp_status tp_progress_set(tp_conn *conn, const tp_task *task, int percent, const char *message) {
+    struct tpi_progress_row row = {.percent = percent < 0 ? -1 : percent > 100 ? 100 : percent};
+    bool nothing = row.percent < 0 && !(message && *message);
+    tp_status status = tpi_conn_ready_alone(conn, "tp_progress_set");
+    if (status == TP_OK) status = tpi_settle_check(task);
+    if (status != TP_OK) return tpi_conn_doom(conn, status);
+    tpi_utf8_copy(task->id, row.task_id, sizeof row.task_id);
+    tpi_utf8_copy(task->owner, row.owner, sizeof row.owner);
+    tpi_utf8_copy(message ? message : "", row.message, sizeof row.message);
+    return nothing ? tpi_progress_end(conn, &row) : tpi_progress_write(conn, &row);
 }
 
 bool tpi_conn_writes_alone(const tp_conn *conn) {

@@ -3,7 +3,6 @@
  * that extends the lease last, which shows that the claim still owns the task and locks it until the commit.
  * A commit without an answer is looked up behind that lock: who gets it knows that the earlier transaction
  * has ended. Must not know how steps are stored; see ops/steps.c. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -190,19 +189,8 @@ static tp_status note_failure(struct step *step, tp_status status) {
 /* ---- The calls ------------------------------------------------------------------------------------------
  */
 
-static tp_status check_name(const char *name) {
-    if (!name || !*name) return tpi_error(TP_MISUSE, "a step needs a name");
-    if (strlen(name) > TP_STEP_NAME_MAX)
-        return tpi_error(TP_TOOBIG, "the step's name has %zu bytes; at most %d are allowed", strlen(name),
-                         TP_STEP_NAME_MAX);
-    for (const char *at = name; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("._:-", *at))
-            return tpi_error(TP_MISUSE, "a step's name may hold letters, digits and . _ : - only");
-    return TP_OK;
-}
-
 static tp_status check(struct tp_run *run, const char *name) {
-    tp_status status = check_name(name);
+    tp_status status = tpi_step_check_name(name);
     if (status != TP_OK) return status;
     if (run->held)
         return tpi_error(

@@ -28,7 +28,7 @@ COMMAND = re.compile(r"(?:\$ |[A-Z_]+=\S* )?(?:\./|\. |tools/|examples/|tests/|b
 SQL = re.compile("INSERT INTO|SELECT")
 OUTPUT = re.compile("HANDLER  WHAT")
 # A connection string, lines of a unit and of a crontab, what is hashed, messages of the program, COBOL, C++.
-OTHER = re.compile(r"OPTIONS=|\d+ \d+ \* \* \*|taskpool audit \d|Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|PERFORM)\b|taskpool::|tp_conn \*")
+OTHER = re.compile(r"OPTIONS=|\d+ \d+ \* \* \*|taskpool audit \d|Driver=|DSN=shop|\[Service\]|taskpool: employees|2030-|(CALL|COPY|EVALUATE|EXEC SQL|INITIALIZE|MOVE|PERFORM)\b|taskpool::|tp_conn \*")
 FENCED = {"c", "csv", "sql"}  # run elsewhere
 DRAWN = {"docs/lifecycle.md", "docs/worker.md"}
 

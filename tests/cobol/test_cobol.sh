@@ -146,6 +146,29 @@ crowd() {
     sed -n "s/.*\"biz_key\":\"${some}[2-7].*\"owner\":\"[^\"]*-\([^-\"]*\)\".*/\1/p" | sort | uniq -c | awk '{ printf "%s ", $1 }')"
 }
 
+# shipped WHAT: how often each step of the last task was done, and its result.
+shipped() {
+  expect "SHIPWORK: $1: steps done, result" "$code $("$build/tests/SHIPPED" "$ship")$("$build/taskpool" show --json "$ship" | grep -o 'label of order 7"' | sort -u)" "0 charge=1 label=1 mail=1 label of order 7\""
+}
+
+# Killed before or after the commit of each step and of the end, or its answer gets lost: each step is done once, in the same
+# run where the program goes on, else in the next.
+steps() {
+  local how passed
+  for passed in 0 1 2 3; do
+    for how in before after unanswered undone; do
+      ship=$("$build/taskpool" enqueue ship 7)
+      TASKPOOL_TEST_PASSED=$passed run $how "$build/examples/SHIPWORK"
+      if [ $how = before ] || [ $how = after ]; then
+        expect "SHIPWORK: killed $how commit $passed" "$code" 137
+        "$build/tests/advance" 61000
+        run plainly "$build/examples/SHIPWORK"
+      fi
+      shipped "commit $passed, $how"
+    done
+  done
+}
+
 lends() {
   SHOP_DSN=$TASKPOOL_TEST_DSN run plainly "$build/tests/BORROW"
   expect "BORROW: each answer" "$code $(<"$scratch/log")" "0 ok ok ok misuse misuse "
@@ -157,7 +180,10 @@ payruns
 workers
 poison
 crowd
+steps
 lends
-TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=t${hex}_" run plainly "$build/tests/COBTEST"
-expect "COBTEST: $(tail -n 1 "$scratch/log")" "$code" 0
+for program in COBTEST COBFLOW; do
+  TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=t${hex}_" run plainly "$build/tests/$program"
+  expect "$program: $(tail -n 1 "$scratch/log")" "$code" 0
+done
 [ $failed = 0 ]

@@ -236,6 +236,99 @@ void gives_back(const taskpool::env &env) {
            conn.await(own.id(), taskpool::milliseconds(0))[0].result() == "five");
 }
 
+// The fields of new_task that order and hold up reach the pool, and are followed there.
+void follows_order(taskpool::conn &conn) {
+    taskpool::claim_request request({"order"});
+    tp_gate_options narrow = TP_GATE_INIT;
+    narrow.width = 1;
+    expect("a gate", conn.gate_set("cpp-gate", narrow, "ann") && !conn.gate_set("cpp-gate", narrow));
+    const char *const fields[] = {"cpp-gate", "=account-7"};
+    for (const char *field : fields) {
+        taskpool::new_task first("order", "1"), second("order", "2");
+        if (*field == '=')
+            first.order_key = second.order_key = field + 1;
+        else
+            first.gate = second.gate = field;
+        conn.enqueue(first), conn.enqueue(second);
+        std::int64_t through = 0, waiting = 0;
+        expect("its gate", conn.show(first.id())[0].gate() == std::string_view(field) &&
+                               conn.gate(field, [&](const tp_gate &gate) noexcept {
+                                   through = gate.through, waiting = gate.waiting;
+                               }));
+        expect("one is let through", through == 1 && waiting == 1);
+        for (const char *params : {"1", "2"}) {
+            taskpool::batch batch = conn.claim(request);
+            expect("one at a time, in order", batch.size() == 1 && batch[0].params() == params);
+            conn.complete(batch[0]);
+        }
+    }
+    expect("it is removed", conn.gate_remove("cpp-gate") && !conn.gate_remove("cpp-gate"));
+    narrow.tokens = 5;
+    expect("tokens of no period", conn.gate_set("cpp-gate", narrow, "", std::nothrow) == TP_MISUSE);
+}
+
+void follows_groups(taskpool::conn &conn) {
+    taskpool::claim_request tasks({"grouped"}), last({"last"});
+    taskpool::new_task after("last"), inside("grouped");
+    after.after = inside.group = "cpp-group";
+    {
+        taskpool::transaction work(conn);
+        expect("a group", conn.group_open("cpp-group") && !conn.group_open("cpp-group"));
+        conn.enqueue(after), conn.enqueue(inside);
+        expect("is closed", conn.group_close("cpp-group"));
+        work.commit();
+    }
+    expect("what is after it waits", conn.claim(last).empty() && conn.groups_end() == 0);
+    conn.complete(conn.claim(tasks)[0]);
+    std::int64_t done = 0, waits = 0;
+    expect("it is shown", conn.group("cpp-group", [&](const tp_group &group) noexcept {
+        done = group.done, waits = group.after;
+    }));
+    expect("its task is done, one waits", done == 1 && waits == 1);
+    expect("it ends", conn.groups_end() == 1);
+    conn.complete(conn.claim(last)[0]);
+    expect("it is removed",
+           conn.group_remove("cpp-group") && !conn.group("cpp-group", [](const tp_group &) noexcept {}));
+    taskpool::new_task unwanted("grouped");
+    unwanted.group = "cpp-unwanted";
+    conn.group_open("cpp-unwanted", TP_GROUP_ALL_ENDED);
+    conn.enqueue(unwanted);
+    expect("a group is cancelled", conn.group_cancel("cpp-unwanted", "ann", "not wanted") == 1 &&
+                                       conn.show(unwanted.id())[0].state() == "skipped");
+}
+
+void cancels(taskpool::conn &conn) {
+    taskpool::new_task task("cancel");
+    conn.enqueue(task);
+    tp_cancelled became = conn.cancel(task.id(), "ann", "not wanted");
+    expect("what waits is skipped",
+           became.answer == TP_CANCEL_SKIPPED && conn.show(task.id())[0].state() == "skipped");
+    expect("cancelled by nobody", conn.cancel(task.id(), "", "", became, std::nothrow) == TP_MISUSE);
+}
+
+// Without a worker.
+void does_own_steps(const taskpool::env &env, taskpool::conn &conn) {
+    taskpool::new_task task("own-steps");
+    conn.enqueue(task);
+    taskpool::claim_request request({"own-steps"});
+    taskpool::batch batch = conn.claim(request);
+    taskpool::conn other(env);
+    other.progress(batch[0], 40, "half");
+    expect("a step that is not done", !conn.step_find(batch[0], "charge"));
+    {
+        taskpool::transaction work(conn);
+        conn.step_add(batch[0], "charge", "undone");
+    }
+    expect("it was rolled back", !conn.step_find(batch[0], "charge"));
+    taskpool::transaction work(conn);
+    conn.step_add(batch[0], "charge", "receipt");
+    work.commit();
+    expect("it is done", conn.step_find(batch[0], "charge") == std::string("receipt"));
+    expect("a name with blanks",
+           conn.step_add(batch[0], "a b", "", taskpool::milliseconds(0), std::nothrow) == TP_MISUSE);
+    conn.complete(batch[0]);
+}
+
 // The old worker is closed before what its threads call is gone.
 void replaces_a_running_worker(const taskpool::env &env) {
     auto kept = std::make_shared<int>(7);
@@ -269,6 +362,10 @@ int main() try {
     hands_on_what_is_thrown(env, conn);
     does_steps(env);
     gives_back(env);
+    follows_order(conn);
+    follows_groups(conn);
+    cancels(conn);
+    does_own_steps(env, conn);
     replaces_a_running_worker(env);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

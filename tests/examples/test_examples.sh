@@ -135,6 +135,16 @@ expect "steps: what the next one did" "$(tr '\n' '|' <"$scratch/steps")" \
   "charge: receipt 4711|make label 1007|label: label 1007|mail: order 7 is on its way: receipt 4711, label 1007|"
 expect "steps: finished, and its mail" "$(count finished ship) $(count pending mail)" "1 2"
 
+# A loop without a worker: what was charged is not charged again by the next try.
+order=$("$taskpool" enqueue order 7)
+expect "loop: what it did" "$("$examples/loop" | tr '\n' '|')" "charge order 7|label with receipt of order 7|"
+expect "loop: its result, done, and one mail" "$("$taskpool" show "$order" --json | grep -o '"result":"receipt of order 7"' | sort -u) $(count finished order) $(count pending charged)" \
+  '"result":"receipt of order 7" 1 1'
+expect "ordered: what it did" "$("$examples/ordered" | tr '\n' '|')" \
+  "post: first|post: second|transfer: 1 2|transfer: 3|report: nothing is due|pay: 1 2|report: all are paid|the business day after\
+ Christmas Eve is 2030-12-26|letter: nothing is due|letter: now after all|the refund is skipped|refund: nothing is due|"
+expect "ordered: a payment waits for its cut-off" "$(count pending payment)" 1
+
 # A result that is waited for.
 "$examples/results" work >"$scratch/results" 2>&1 &
 worker=$!

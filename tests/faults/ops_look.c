@@ -214,6 +214,13 @@ static tp_status steps(struct work *work) {
     return status;
 }
 
+static tp_status find_step(struct work *work) {
+    work->number = 0;
+    tp_status status = tp_step_find(work->conn, work->tasks[0], "charge", see_step, work);
+    if (status == TP_OK) want_number(work->number, 1);
+    return status;
+}
+
 CALL(settled, tp_settled(work->conn, work->tasks[0]))
 CALL(reopen, tp_conn_reopen(work->conn))
 STEP(is_usable, must(tp_schema_check(work->conn)))
@@ -238,6 +245,7 @@ static const struct operation operations[] = {
     {"await", 0, one_with_a_result, await_end, TP_OK, nothing_changed},
     {"progress_of", 0, one_with_progress, progress, TP_OK, nothing_changed},
     {"step_each", 0, one_with_progress, steps, TP_OK, nothing_changed},
+    {"step_find", 0, one_with_progress, find_step, TP_OK, nothing_changed},
     {"settled, while held", 0, one_claimed, settled, TP_NONE, nothing_changed},
     {"settled, after a failure", TRAIT_EXPENSIVE, one_failed, settled, TP_OK, nothing_changed},
     {"settled, when done", 0, one_finished, settled, TP_OK, nothing_changed},

@@ -129,7 +129,35 @@ static void one_of_three_done(struct work *work) {
     must(tp_complete(pool.b, work->tasks[1]));
 }
 
+/* ---- Steps and progress -------------------------------------------------------------------------------- */
+
+CALL(add_step, tp_step_add(work->conn, work->tasks[0], "charge", "receipt", 3600000))
+CALL(set_progress, tp_progress_set(work->conn, work->tasks[0], 42, "half"))
+
+static void see_nothing(const tp_step_row *step, void *arg) {
+    (void)step, (void)arg;
+}
+
+/* As an application asks that does not know what became of its commit. */
+static tp_status find_or_add_step(struct work *work) {
+    tp_status status = tp_step_find(work->conn, work->tasks[0], "charge", see_nothing, NULL);
+    return status == TP_NONE ? add_step(work) : status;
+}
+
+static void is_recorded(struct work *work) {
+    are_extended(work);
+    want_number(snapshot_count(&work->now, "step", work->ids[0], "charge"), 1);
+}
+
+static tp_status recorded_or_not(const struct work *work) {
+    return snapshot_count(&work->now, "step", work->ids[0], "charge") ? TP_EXISTS : TP_OK;
+}
+
 static const struct operation operations[] = {
+    {"step_add", 0, one_claimed, add_step, TP_OK, is_recorded, recorded_or_not},
+    {"step_find, step_add, in a transaction", TRAIT_TRANSACTION, one_claimed, find_or_add_step, TP_OK,
+     is_recorded},
+    {"progress_set", 0, one_claimed, set_progress, TP_OK, nothing_changed},
     {"complete", 0, one_claimed, complete, TP_OK, are_done},
     {"complete, done before", 0, one_finished, complete, TP_OK, are_done},
     {"complete, lost", 0, one_of_another, complete_lost, TP_NONE, nothing_changed},

@@ -27,6 +27,10 @@ def facts():
         yield status, f"TP_{status.upper()} == {number}"
     for verdict in ("DONE", "FAILED", "SKIPPED", "LATER"):
         yield verdict, f"TP_RUN_{verdict} == {getattr(taskpool, 'RUN_' + verdict)}"
+    for rule in ("ALL_DONE", "ALL_ENDED"):
+        yield rule, f"TP_GROUP_{rule} == {getattr(taskpool, 'GROUP_' + rule)}"
+    for number, answer in enumerate(taskpool.CANCEL_ANSWERS):
+        yield answer, f"TP_CANCEL_{answer.upper()} == {number}"
     yield "how many statuses there are", f"0 TP_STATUS_LIST(ONE) == {len(taskpool.STATUSES)}"
     yield "the length of an id", f"TP_ID_SIZE == {ctypes.sizeof(taskpool.ID)}"
 

@@ -189,11 +189,90 @@ def handlers(env, conn):
     check("what was written by those that ended well", len(stored) == 3, stored)
 
 
+def runs_steps(env, conn):
+    """A step that is done is not done again, in a handler and in a loop; what fails is rolled back with its record."""
+    def charge(session):
+        session.enqueue(taskpool.NewTask("py-charged", "1", delay_ms=3600000))
+        return "receipt ä"
+
+    def broken(session):
+        session.enqueue(taskpool.NewTask("py-charged", "never"))
+        raise ValueError("no label")
+
+    def swallows(session):
+        try:
+            session.execute("SELECT * FROM py_nothing_of_this_name")
+        except taskpool.Database:
+            return "kept"
+    said = []
+
+    def handler(run):
+        said.append(run.step("charge", charge))
+        if run.task.failures == 0:
+            raises(taskpool.Conflict, run.step, "swallow", swallows)
+            run.step("label", broken)
+        check("a step without a result", run.step("label", lambda session: None) == "")
+    conn.enqueue(taskpool.NewTask("py-step", "x"))
+    with taskpool.Worker(env, batch=1, retry=taskpool.Retry(1), name="steps") as worker:
+        worker.handle("py-step", handler)
+        check("steps of a handler", until(lambda: worker.step() and len(said) == 2 or len(said) == 2))
+    check("its result, twice", said == ["receipt ä"] * 2, said)
+    check("charged once", [task["params"] for task in listed("--pool", "pending", "--handler", "py-charged")] == ["1"])
+    conn.enqueue(taskpool.NewTask("py-loop", "x"))
+    task = conn.claim(taskpool.Claim("py-loop"))[0]
+    raises(ValueError, conn.step, task, "charge", broken)
+    check("steps of a loop", [conn.step(task, "charge", charge), conn.step(task, "charge", charge)] == ["receipt ä"] * 2)
+    check("and once more charged", len(listed("--pool", "pending", "--handler", "py-charged")) == 2)
+    conn.progress(task, 40, "half")
+    conn.complete(task)
+    raises(taskpool.Lost, conn.step, task, "label", charge)
+
+
+def orders(conn):
+    """Gates, groups and cancel."""
+    check("a gate", conn.gate_set("py-gate", "ann", width=1) and not conn.gate_set("py-gate", "ann", width=1))
+    for number in range(2):
+        conn.enqueue(taskpool.NewTask("py-gated", str(number), gate="py-gate"))
+    gate = conn.gate("py-gate")
+    check("its fields", (gate["width"], gate["through"], gate["waiting"], gate["changed_by"]) == (1, 1, 1, "ann"), gate)
+    raises(taskpool.Misuse, conn.gate_remove, "py-gate")
+    for number in range(2):
+        batch = conn.claim(taskpool.Claim("py-gated", limit=2))
+        check("one at a time", [task.params for task in batch] == [str(number)])
+        conn.complete(batch[0])
+    check("it is gone", conn.gate_remove("py-gate") and conn.gate("py-gate") is None and not conn.gate_remove("py-gate"))
+    raises(taskpool.Misuse, lambda: conn.gate_set("py-gate", tokens=5))
+    with conn.transaction():
+        check("a group", conn.group_open("py-group") and not conn.group_open("py-group"))
+        conn.enqueue(taskpool.NewTask("py-after", "x", after="py-group"))
+        conn.enqueue(taskpool.NewTask("py-grouped", "x", group="py-group"))
+        check("closed", conn.group_close("py-group") and not conn.group_close("py-group"))
+    check("what is after it waits", not len(conn.claim(taskpool.Claim("py-after"))))
+    conn.complete(conn.claim(taskpool.Claim("py-grouped"))[0])
+    group = conn.group("py-group")
+    check("its tasks", (group["state"], group["tasks"], group["done"], group["after"]) == ("closed", 1, 1, 1), group)
+    check("it has ended", conn.groups_end() == 1)
+    conn.complete(conn.claim(taskpool.Claim("py-after"))[0])
+    check("removed", conn.group_remove("py-group") and conn.group("py-group") is None)
+    conn.group_open("py-cancelled", taskpool.GROUP_ALL_ENDED)
+    conn.enqueue(taskpool.NewTask("py-grouped", "y", group="py-cancelled"))
+    check("a group is cancelled", conn.group_cancel("py-cancelled", "ann", "not wanted") == 1)
+    tasks = [taskpool.NewTask("py-cancel", "x") for _ in range(2)]
+    conn.enqueue_many(tasks)
+    claimed = conn.claim(taskpool.Claim("py-cancel", limit=1))[0]
+    waits = next(task for task in tasks if task.id != claimed.id)
+    check("cancelled", [conn.cancel(waits.id, "ann"), conn.cancel(claimed.id, "ann", "late")] == ["skipped", "asked"])
+    conn.complete(claimed)
+    check("and later", [conn.cancel(claimed.id, "ann"), conn.cancel("00000000-0000-7000-8000-000000000000", "ann")] == ["late", "unknown"])
+
+
 def test():
     check("install", payroll("plainly", "install")[0] == 0 and payroll("plainly", "install")[0] == 0)
     with taskpool.Environment(DSN) as env, env.connect() as conn:
         texts(conn)
         handlers(env, conn)
+        runs_steps(env, conn)
+        orders(conn)
         runs()
         workers(conn)
     raises(taskpool.Misuse, conn.now)
