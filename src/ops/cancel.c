@@ -152,7 +152,8 @@ tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, t
     tp_status status = tpi_conn_ready(conn);
     tpi_pause_forget(conn);
     if (status == TP_OK) status = tpi_pause_refresh(conn);
-    if (status != TP_OK || !tpi_pause_unwanted(conn)) return status;
+    if (status != TP_OK) return status;
+    if (!tpi_pause_unwanted(conn)) return TP_NONE;
     status = tpi_unwanted_find(conn, ids, count, &list);
     if (list.count) tpi_pause_hint(true);
     for (size_t i = 0; i < list.count && status == TP_OK; i++)

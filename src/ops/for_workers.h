@@ -88,7 +88,7 @@ bool tpi_conn_writes_alone(const tp_conn *conn);
 /* ---- Tasks that are not wanted any more ---------------------------------------------------------------- */
 
 /* Calls see for each of the tasks whose end somebody asked for (who), or whose deadline has passed (who ""),
- * when there are any at all. see must not use conn. */
+ * when there are any at all; TP_NONE: there are none. see must not use conn. */
 typedef void (*tpi_cancel_fn)(const char *id, const char *who, const char *why, void *arg);
 TP_CHECKED tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, tpi_cancel_fn see,
                                      void *arg);
