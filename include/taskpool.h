@@ -276,8 +276,8 @@ TP_API int32_t tp_shard_of(const char *key, int32_t shards);
 /* What an enqueue does when an open task has its dedup_key. */
 typedef enum tp_on_duplicate {
     TP_DUPLICATE_KEEP = 0,     /* nothing: TP_EXISTS */
-    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures
-                                * and due time, and keeps its id and its failures */
+    TP_DUPLICATE_REPLACE = 1,  /* that task gets the new one's params, biz_key, shard, priority, max_failures,
+                                * due time and deadline, and keeps its id and its failures */
     TP_DUPLICATE_PUSH_BACK = 2 /* that task is due when the new one would be, if that is later than it was; of
                                 * the new one nothing else is taken */
 } tp_on_duplicate;
@@ -310,11 +310,14 @@ typedef struct tp_new_task {
     const char *gate;             /* or behind this gate of tp_gate_set; then it is due at once */
     const char *group;            /* one of the tasks of this group of tp_group_open, which is open */
     const char *after;            /* it is not due before this group has ended; docs/groups.md */
+    int64_t deadline_at; /* it is of no use from then on: not begun, and whoever has it in hand is told;
+                          * docs/deadlines.md */
+    int64_t deadline_ms; /* or so long after it is first due, by the database's clock; not both */
 } tp_new_task;
 #define TP_NEW_TASK_INIT                                                                                     \
     {                                                                                                        \
         sizeof(tp_new_task), NULL, NULL, NULL, NULL, 0, TP_SHARDING_NONE, 0, 0, 0, 0, 0, {0}, {0}, 0, NULL,  \
-            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL                                                  \
+            0, TP_DUPLICATE_KEEP, 0, NULL, NULL, NULL, NULL, 0, 0                                            \
     }
 
 /* Puts one task into the pending pool. One struct, one task: with its id set, by the first call or by the
@@ -1182,7 +1185,8 @@ TP_API TP_CHECKED tp_status tp_group_close(tp_conn *conn, const char *name);
 /* Ends the groups that have ended, each in a transaction in which what waited for it becomes due. Workers do
  * this within a second of a group's last settle; a program that claims without a worker calls it after its
  * settles. *ended (may be NULL) gets how many. TP_NONE: no group is open or closed. TP_CONFLICT, TP_TIMEOUT:
- * others were in the way of some. Outside an explicit transaction only. */
+ * others were in the way of some. TP_DB: a rule of your own refuses the end of one; the others have ended.
+ * Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_groups_end(tp_conn *conn, size_t *ended);
 
 typedef struct tp_group {

@@ -250,6 +250,8 @@ class new_task {
     std::optional<std::string> after;
     std::optional<std::string> cut_off_calendar;
     milliseconds cut_off_lead{0};
+    std::optional<time_point> deadline_at;
+    milliseconds deadline{0};
 
     // "" until it is enqueued.
     const char *id() const noexcept {
@@ -279,6 +281,8 @@ class new_task {
         raw_.after = detail::text(after);
         raw_.cut_off_calendar = detail::text(cut_off_calendar);
         raw_.cut_off_lead_ms = cut_off_lead.count();
+        raw_.deadline_at = deadline_at ? deadline_at->time_since_epoch().count() : 0;
+        raw_.deadline_ms = deadline.count();
         return &raw_;
     }
 

@@ -60,7 +60,8 @@ class tp_new_task(Struct):
                 ("shard", c.c_int32), ("sharding", c.c_int), ("shards", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32),
                 ("delay_ms", c.c_int64), ("due_at", c.c_int64), ("id", ID), ("existing_id", ID), ("content", c.c_uint64),
                 ("cut_off_calendar", c.c_char_p), ("cut_off_lead_ms", c.c_int64), ("on_duplicate", c.c_int), ("reserved", c.c_int32),
-                ("order_key", c.c_char_p), ("gate", c.c_char_p), ("group", c.c_char_p), ("after", c.c_char_p)]
+                ("order_key", c.c_char_p), ("gate", c.c_char_p), ("group", c.c_char_p), ("after", c.c_char_p),
+                ("deadline_at", c.c_int64), ("deadline_ms", c.c_int64)]
 
 
 class tp_retry(Struct):

@@ -3,7 +3,7 @@
       *> task INITIALIZE it first. To ask again call again with the
       *> block as it is.
        01 TP-NEW.
-           05 FILLER PIC S9(9) COMP-5 VALUE 1040.
+           05 FILLER PIC S9(9) COMP-5 VALUE 1056.
       *> LENGTH OF the field for the params, which is an argument.
            05 TPN-PARAMS-SIZE PIC S9(9) COMP-5 VALUE 0.
       *> 0: without trailing blanks; else exactly so many bytes.
@@ -38,6 +38,10 @@
            05 TPN-ORDER-KEY PIC X(136) VALUE SPACES.
       *> Or behind this gate.
            05 TPN-GATE PIC X(72) VALUE SPACES.
+      *> Of no use from then on, or so long after it is due: it is not
+      *> begun.
+           05 TPN-DEADLINE-AT PIC S9(18) COMP-5 VALUE 0.
+           05 TPN-DEADLINE-MS PIC S9(18) COMP-5 VALUE 0.
       *> In this group, which is open.
            05 TPN-GROUP PIC X(136) VALUE SPACES.
       *> Due when this group has ended.

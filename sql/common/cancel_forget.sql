@@ -1,2 +1,2 @@
--- A person wants these tasks again, or has ended them.
+-- These tasks were ended, or get another deadline.
 DELETE FROM tp_cancel WHERE {among_ids task_id}

@@ -1,2 +1,4 @@
 -- As duplicate_find, by a locking read; see find_any_locking.
-{committed SELECT id, handler, state, failures, due_at, modified_at, gate FROM tp_pending WHERE dedup_key = :dedup_key}
+{committed SELECT id, handler, state, failures, due_at, modified_at, gate,
+       (SELECT asked.due_at FROM tp_cancel asked WHERE asked.task_id = tp_pending.id AND asked.who IS NULL) AS deadline_at
+FROM tp_pending WHERE dedup_key = :dedup_key}

@@ -6,6 +6,7 @@
 
 #include "batch.h"
 #include "common/args.h"
+#include "common/values.h"
 #include "import.h"
 #include "params.h"
 #include "rows.h"
@@ -18,7 +19,7 @@ static struct {
     char *wait;
     char *file, *format, *handler, *batch, *skip, *retry_for;
     char *id, *biz_key, *dedup_key, *shard, *priority, *delay, *due_at, *max_failures, *cut_off, *lead,
-        *on_duplicate, *order_key, *gate, *group, *after;
+        *on_duplicate, *order_key, *gate, *group, *after, *deadline;
 } options = {.wait = no_wait};
 
 static struct poptOption table[] = {
@@ -38,6 +39,8 @@ static struct poptOption table[] = {
                 "due then: 2025-11-21T10:44:05Z, or milliseconds since 1970"),
     OPTION_TEXT("by-cut-off", '\0', &options.cut_off, "CALENDAR", "due at the next cut-off of this calendar"),
     OPTION_TEXT("lead", '\0', &options.lead, "TIME", "with --by-cut-off: so long before it, or at once"),
+    OPTION_TEXT("deadline", '\0', &options.deadline, "TIME",
+                "of no use any more then, or so long after it is due: it is skipped"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N", "overrides the worker's retry list"),
     OPTION_TEXT("id", '\0', &options.id, "UUID", "the task's id; the same id again puts in nothing"),
     {"wait", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &options.wait, 0,
@@ -60,14 +63,15 @@ const struct usage enqueue_usage = {
     "15: it was skipped, 16: it has not ended in that time (--wait=30s) and goes on.\n"
     "Or puts in many from a file or a pipe, of any size:\n"
     "  csv    RFC 4180, UTF-8, first line names the columns. Task fields are id, handler, params, biz_key,\n"
-    "         dedup_key, shard, priority, delay_ms, due_at, max_failures, order_key, gate; without a params\n"
-    "         column all other columns become a JSON object in params.\n"
+    "         dedup_key, shard, priority, delay_ms, due_at, max_failures, order_key, gate, deadline_at,\n"
+    "         deadline_ms; without a params column all other columns become a JSON object in params.\n"
     "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
     "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
     "  taskpool enqueue reindex 7 --dedup-key order-7 --delay 30s --on-duplicate push-back\n"
     "  taskpool enqueue post '{\"entry\":7}' --order-key account-4711\n"
     "  taskpool enqueue quote '{\"isin\":\"DE0001102580\"}' --wait=30s\n"
+    "  taskpool enqueue quote '{\"isin\":\"DE0001102580\"}' --deadline 10m\n"
     "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
     "  taskpool enqueue pay 4711 --group payroll-11\n"
     "  taskpool enqueue --file employees.csv --handler pay\n"
@@ -86,6 +90,16 @@ static tp_on_duplicate find_on_duplicate(void) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(options.on_duplicate, words[i]) == 0) return (tp_on_duplicate)i;
     args_fail("--on-duplicate must be keep, replace or push-back");
+}
+
+static void read_deadline(tp_new_task *task) {
+    const char *text = options.deadline;
+
+    if (!text || (value_time(text, &task->deadline_at) && task->deadline_at)) return;
+    if (!value_duration(text, &task->deadline_ms) || !task->deadline_ms)
+        args_fail("--deadline must be a time like 2030-01-01T00:00:00Z, or a duration like 10m from when the "
+                  "task is due, not \"%.*s\"",
+                  args_shown(text), text);
 }
 
 static void fill_task(const char *handler, const char *params, tp_new_task *task) {
@@ -113,6 +127,7 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
     task->on_duplicate = find_on_duplicate();
+    read_deadline(task);
     task->group = options.group;
     task->after = options.after;
     if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
@@ -223,7 +238,7 @@ static enum cli_exit enqueue_many(int64_t retry_ms) {
         args_fail("--group and --after are of one task: files put none into a group");
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
-        options.on_duplicate || options.order_key || options.gate || waits())
+        options.on_duplicate || options.order_key || options.gate || options.deadline || waits())
         args_fail("options about one task do not go with --file; make them columns of the file");
     import.format = find_format();
     args_integer("--batch", options.batch, 1, 100000, &import.batch);

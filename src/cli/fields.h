@@ -17,7 +17,9 @@
     X(FIELD_DUE_AT, "due_at")                                                                                \
     X(FIELD_MAX_FAILURES, "max_failures")                                                                    \
     X(FIELD_ORDER_KEY, "order_key")                                                                          \
-    X(FIELD_GATE, "gate")
+    X(FIELD_GATE, "gate")                                                                                    \
+    X(FIELD_DEADLINE_AT, "deadline_at")                                                                      \
+    X(FIELD_DEADLINE_MS, "deadline_ms")
 
 enum field {
     FIELD_NONE = -1,

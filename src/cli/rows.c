@@ -29,6 +29,8 @@ static const struct rule {
     [FIELD_MAX_FAILURES] = {KIND_INT32, offsetof(tp_new_task, max_failures), 0, INT32_MAX},
     [FIELD_ORDER_KEY] = {KIND_TEXT, offsetof(tp_new_task, order_key), 0, TP_KEY_MAX},
     [FIELD_GATE] = {KIND_TEXT, offsetof(tp_new_task, gate), 0, TP_HANDLER_MAX},
+    [FIELD_DEADLINE_AT] = {KIND_TIME, offsetof(tp_new_task, deadline_at), 0, 0},
+    [FIELD_DEADLINE_MS] = {KIND_INT64, offsetof(tp_new_task, deadline_ms), 0, TP_DURATION_MAX},
 };
 
 static bool refuse(char *error, enum field field, const char *why) {
@@ -95,12 +97,12 @@ static bool take_number(enum field field, const char *text, char *slot, char *er
     return true;
 }
 
-static bool take_time(const char *text, char *slot, char *error) {
+static bool take_time(enum field field, const char *text, char *slot, char *error) {
     int64_t value;
 
     if (!value_time(text, &value))
         return refuse(
-            error, FIELD_DUE_AT,
+            error, field,
             "must be milliseconds since 1970 or a UTC time like 2025-11-21T10:44:05Z, in the year 9999 "
             "at most");
     memcpy(slot, &value, sizeof value);
@@ -114,7 +116,7 @@ static bool take_field(enum field field, const char *text, tp_new_task *task, ch
     case KIND_ID:
         return take_id(text, slot, error);
     case KIND_TIME:
-        return take_time(text, slot, error);
+        return take_time(field, text, slot, error);
     case KIND_INT32:
     case KIND_INT64:
         return take_number(field, text, slot, error);
@@ -145,5 +147,7 @@ bool row_to_task(const struct row *row, tp_new_task *task, char error[ROW_ERROR_
     if (!task->handler)
         return refuse(error, FIELD_HANDLER, "is missing (give it in the file, or --handler for all rows)");
     if (task->delay_ms && task->due_at) return refuse(error, FIELD_DUE_AT, "and delay_ms exclude each other");
+    if (task->deadline_ms && task->deadline_at)
+        return refuse(error, FIELD_DEADLINE_AT, "and deadline_ms exclude each other");
     return true;
 }

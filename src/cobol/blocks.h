@@ -83,6 +83,9 @@ struct new_block {
     char order_key[KEY_FIELD];
     /* Or behind this gate. */
     char gate[HANDLER_FIELD];
+    /* Of no use from then on, or so long after it is due: it is not begun. */
+    int64_t deadline_at;
+    int64_t deadline_ms;
     /* In this group, which is open. */
     char group[KEY_FIELD];
     /* Due when this group has ended. */

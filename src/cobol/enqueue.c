@@ -67,6 +67,8 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.on_duplicate = (tp_on_duplicate)block->on_duplicate;
     task.order_key = text_or_null(texts->order_key);
     task.gate = text_or_null(texts->gate);
+    task.deadline_at = block->deadline_at;
+    task.deadline_ms = block->deadline_ms;
     task.group = text_or_null(texts->group);
     task.after = text_or_null(texts->after);
     task.cut_off_calendar = text_or_null(texts->cut_off_calendar);

@@ -52,6 +52,9 @@
     X(cancel_remove, 0)                                                                                      \
     X(cancel_left, 0)                                                                                        \
     X(cancel_forget, 0)                                                                                      \
+    X(cancel_retract, 0)                                                                                     \
+    X(deadline_add, 0)                                                                                       \
+    X(deadline_find, 0)                                                                                      \
     X(history_lapsed, 0)                                                                                     \
     X(hold_take, TPI_CAP_HOLD_TAKE)                                                                          \
     X(hold_take_one, TPI_CAP_HOLD_ONE)                                                                       \

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/date.h"
 #include "ops/for_workers.h"
 #include "ops/history.h"
 #include "ops/pause.h"
@@ -26,6 +27,7 @@ static tp_status find_some(tp_conn *conn, const char *const *ids, size_t count,
         TPI_COLUMN(UUID, struct tpi_unwanted, id),
         TPI_COLUMN(TEXT, struct tpi_unwanted, who),
         TPI_COLUMN(TEXT, struct tpi_unwanted, why),
+        TPI_COLUMN(NUMBER, struct tpi_unwanted, due_at),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -33,8 +35,15 @@ static tp_status find_some(tp_conn *conn, const char *const *ids, size_t count,
     tpi_args_list(&args, ids, count);
     tp_status status = tpi_store_query(&conn->store, TPI_S_cancel_among, &args, &stmt);
     if (status != TP_OK) return status;
-    return tpi_record_all(stmt, columns, &list->texts, list->all, sizeof *list->all, list->count + count,
-                          &list->count);
+    size_t at = list->count;
+    status =
+        tpi_record_all(stmt, columns, &list->texts, list->all, sizeof *list->all, at + count, &list->count);
+    for (; at < list->count && status == TP_OK; at++) {
+        struct tpi_unwanted *one = &list->all[at];
+        if (!*one->who) one->why = tpi_cancel_deadline(&list->texts, one->due_at);
+        if (!one->why) status = tpi_link_no_memory(&conn->store.link);
+    }
+    return status;
 }
 
 tp_status tpi_unwanted_find(tp_conn *conn, const char *const *ids, size_t count,
@@ -71,8 +80,18 @@ void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX 
         snprintf(text, sizeof text, "cancelled by %.*s%s%.*s", TPI_WHO_MAX, who, *why ? ": " : "",
                  TP_REASON_MAX, why);
     else
-        snprintf(text, sizeof text, "its deadline had passed");
+        snprintf(text, sizeof text, "its deadline%s%.*s had passed", *why ? ", " : "", TP_REASON_MAX, why);
     tpi_utf8_copy(text, out, TP_REASON_MAX + 1);
+}
+
+/* To the second, so that maintenance can skip many with one reason. */
+const char *tpi_cancel_deadline(struct tpi_texts *texts, int64_t due_at) {
+    char date[TPI_DATE_SIZE], text[TPI_DATE_SIZE + 32];
+    int64_t at = due_at > 0 ? due_at / 1000 : 0, second = at % TPI_DAY_S;
+    tpi_date_text(at / TPI_DAY_S, date);
+    int length = snprintf(text, sizeof text, "%s %02d:%02d:%02d UTC,", date, (int)(second / 3600),
+                          (int)(second / 60 % 60), (int)(second % 60));
+    return tpi_texts_keep(texts, text, (size_t)length);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
@@ -81,7 +100,7 @@ tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const c
                          bool *news) {
     struct tpi_store *store = &conn->store;
     struct tpi_args args = {0};
-    bool asked = false;
+    bool asked = false, open = false;
     tpi_args_text(&args, TPI_P_id, id);
     tpi_args_text(&args, TPI_P_who, who);
     tpi_args_text(&args, TPI_P_reason, why);
@@ -93,7 +112,10 @@ tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const c
     if (status != TP_NONE) return status;
     *news = false;
     status = tpi_store_exists(store, TPI_S_cancel_asked, &args, &asked);
-    return status == TP_OK && !asked ? TP_NONE : status;
+    if (status != TP_OK || asked) return status;
+    status = tpi_store_exists(store, TPI_S_find_open, &args, &open);
+    if (status == TP_OK && open) return tpi_refused_silently(store, "stored no row", "cancel");
+    return status == TP_OK ? TP_NONE : status;
 }
 
 tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count) {
@@ -101,6 +123,13 @@ tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count)
     int64_t rows = 0;
     tpi_args_list(&args, ids, count);
     return tpi_store_change(&conn->store, TPI_S_cancel_forget, &args, &rows);
+}
+
+tp_status tpi_cancel_retract(tp_conn *conn, const char *const *ids, size_t count) {
+    struct tpi_args args = {0};
+    int64_t rows = 0;
+    tpi_args_list(&args, ids, count);
+    return tpi_store_change(&conn->store, TPI_S_cancel_retract, &args, &rows);
 }
 
 tp_status tpi_cancel_record(tp_conn *conn, const tp_task *task, const struct tpi_unwanted *unwanted) {
@@ -160,7 +189,7 @@ static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_unw
 /* What an earlier try has stored is found by the token, outside of the transaction that met it. */
 tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
                             const char *reason, const char *result) {
-    const struct tpi_unwanted unwanted = {task->id, who, why};
+    const struct tpi_unwanted unwanted = {task->id, who, why, 0};
     struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status == TP_OK) status = settle(conn, task, &unwanted, reason, result);

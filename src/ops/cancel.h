@@ -12,7 +12,8 @@
 struct tpi_unwanted {
     const char *id;
     const char *who; /* "": its deadline has passed */
-    const char *why;
+    const char *why; /* then: which it was */
+    int64_t due_at;
 };
 
 struct tpi_unwanted_list {
@@ -31,7 +32,13 @@ void tpi_unwanted_free(struct tpi_unwanted_list *list);
  * had asked before. TP_NONE: it is not open. */
 TP_CHECKED tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const char *why,
                                     int64_t at, bool *news);
-/* A person has ended these tasks, or wants them again. */
+/* A person wants these tasks again: what was asked of them is forgotten, and so are deadlines that have
+ * passed.
+ */
+TP_CHECKED tp_status tpi_cancel_retract(tp_conn *conn, const char *const *ids, size_t count);
+/* What was a deadline, as the reason names it; NULL: no memory. */
+const char *tpi_cancel_deadline(struct tpi_texts *texts, int64_t due_at);
+/* These tasks were ended, or get another deadline: nothing is asked of them any more. */
 TP_CHECKED tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count);
 /* The claimed task has been skipped for it, in the transaction that is open: removes the row, and records it.
  */

@@ -32,8 +32,8 @@ static void say(struct request *request, tp_cancel_answer answer, const char *st
     snprintf(request->answer.state, sizeof request->answer.state, "%s", state);
 }
 
-/* TP_NONE: it is open, so that it moved just now. */
-static tp_status look(struct request *request) {
+/* TP_NONE: it is open, so that it moved just now; asked: and it is not in hand, or a transaction has it. */
+static tp_status look(struct request *request, bool asked) {
     tp_list_request list = TP_LIST_INIT;
     tp_batch *batch = NULL;
     list.ids = &request->id;
@@ -47,21 +47,27 @@ static tp_status look(struct request *request) {
     if (status != TP_OK) return status;
     const tp_task *task = tp_batch_task(batch, 0);
     bool open = strcmp(task->pool, "pending") == 0, skipped = strcmp(task->state, "skipped") == 0;
-    if (!open) say(request, skipped ? TP_CANCEL_SKIPPED : TP_CANCEL_LATE, task->state);
+    bool in_hand = asked && strcmp(task->state, "handling") == 0;
+    if (!open || in_hand)
+        say(request, in_hand ? TP_CANCEL_ASKED : skipped ? TP_CANCEL_SKIPPED : TP_CANCEL_LATE, task->state);
     tp_batch_free(batch);
-    return open ? TP_NONE : TP_OK;
+    return open && !in_hand ? TP_NONE : TP_OK;
 }
 
+/* Who had it in hand may have put it back before he could see that he is asked to end it. */
 static tp_status cancel(struct request *request) {
+    bool asked_before = false;
     for (int i = 0; i < TRIES; i++) {
         tp_operated operated = TP_OPERATED_INIT;
         tp_status status = operate(request, &operated);
         if (status != TP_OK) return status;
-        if (operated.asked) say(request, TP_CANCEL_ASKED, "handling");
-        if (operated.done) say(request, TP_CANCEL_SKIPPED, "skipped");
-        if (operated.asked || operated.done) return TP_OK;
-        status = look(request);
+        bool known = operated.done || (operated.asked && asked_before);
+        if (known)
+            say(request, operated.done ? TP_CANCEL_SKIPPED : TP_CANCEL_ASKED,
+                operated.done ? "skipped" : "handling");
+        if (!known) status = look(request, operated.asked);
         if (status != TP_NONE) return status;
+        asked_before = operated.asked;
     }
     return tpi_error(TP_CONFLICT, "task %s moved each time that it was to be cancelled; ask again",
                      request->id);

@@ -38,8 +38,14 @@ static tp_status read_page(tp_conn *conn, int64_t since, const char *after_id, s
     page->count = 0;
     tp_status status = tpi_store_query(&conn->store, TPI_S_cancel_due, &args, &stmt);
     if (status != TP_OK) return status;
-    return tpi_record_all(stmt, columns, &page->texts, page->rows, sizeof *page->rows, TPI_CHUNK,
-                          &page->count);
+    status =
+        tpi_record_all(stmt, columns, &page->texts, page->rows, sizeof *page->rows, TPI_CHUNK, &page->count);
+    for (size_t i = 0; i < page->count && status == TP_OK; i++) {
+        struct due *row = &page->rows[i];
+        if (!*row->who) row->why = tpi_cancel_deadline(&page->texts, row->at);
+        if (!row->why) status = tpi_link_no_memory(&conn->store.link);
+    }
+    return status;
 }
 
 static tp_status remove_left(tp_conn *conn, const char *const *ids, size_t count, size_t *done) {

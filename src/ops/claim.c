@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "ops/for_workers.h"
 
 enum { DEFAULT_LIMIT = 100 };
 
@@ -112,10 +111,10 @@ static tp_status run(struct tpi_claim *claim) {
     /* What the server is still at, under the old token, must not be mixed with what is taken now. */
     if (status == TP_OK && !found) tpi_uuid_token(token);
     for (bool more = true; more && status == TP_OK; found = false) {
-        size_t moved = 0;
+        size_t moved = 0, left = claim->left;
         if (!found) status = take(claim);
         if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, &moved, &refused);
-        more = claim->batch->count == 0 && moved > 0;
+        more = claim->batch->count == 0 && (moved > 0 || claim->left > left);
     }
     if (status == TP_OK) status = claim->batch->count ? keep_token(claim) : TP_NONE;
     if (status >= TP_OK || hold) token[0] = '\0';
@@ -127,7 +126,7 @@ static tp_status run(struct tpi_claim *claim) {
 }
 
 tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct tpi_arrival *arrival,
-                          tp_batch **batch) {
+                          tpi_known_fn *known, tp_batch **batch) {
     tp_claim_request request;
     enum tpi_plan plan;
     if (!batch) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_claim: batch is NULL"));
@@ -138,6 +137,7 @@ tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct t
                               .plan = plan,
                               .take = plans[plan],
                               .arrival = arrival,
+                              .known = known,
                               .limit = request.limit ? request.limit : DEFAULT_LIMIT,
                               .lease_ms = request.lease_ms ? request.lease_ms : TPI_LEASE_MS,
                               .batch = tpi_batch_new()};
@@ -152,5 +152,5 @@ tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct t
 }
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {
-    return tpi_claim_known(conn, request, NULL, batch);
+    return tpi_claim_known(conn, request, NULL, NULL, batch);
 }

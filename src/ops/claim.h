@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/wake.h"
 #include "ops/batch.h"
+#include "ops/for_workers.h"
 
 enum {
     TPI_WINDOW_MAX =
@@ -62,12 +63,14 @@ struct tpi_claim {
     enum tpi_plan plan;
     tpi_claim_plan_fn *take;           /* the plan's */
     const struct tpi_arrival *arrival; /* tasks that have just come; NULL: nothing is known */
+    tpi_known_fn *known;               /* what this process knows of a task; NULL: nothing */
     size_t limit;
     int64_t lease_ms;
     /* What was taken so far. */
     int64_t began_ms; /* by tpi_clock_boot_ms */
     tp_batch *batch;
     size_t marked; /* rows that carry the token and are not yet read back */
+    size_t left;   /* rows that were locked and left alone */
 };
 
 /* Reads the caller's request. TP_MISUSE, TP_TOOBIG or TP_UNSUPPORTED with text unless it can run on conn now.
@@ -118,9 +121,9 @@ struct tpi_seen {
 TP_CHECKED tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen);
 /* Decides by the state table whether a row as seen may be claimed, and makes the task in the slot look as it
  * will be written. TP_NONE: not to be claimed. A last lapse is taken as well: tp_claim moves it on. */
-TP_CHECKED tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
+TP_CHECKED tp_status tpi_claim_decide(struct tpi_claim *claim, struct tpi_slot *slot,
                                       const struct tpi_seen *seen);
-typedef tp_status tpi_claim_slot_fn(const struct tpi_claim *claim, struct tpi_slot *slot,
+typedef tp_status tpi_claim_slot_fn(struct tpi_claim *claim, struct tpi_slot *slot,
                                     const struct tpi_seen *seen);
 /* Reads rows that this session has locked, as long as there is room, and keeps those for which take answers
  * TP_OK; those for which it answers TP_NONE are left alone. Closes stmt. */
@@ -136,6 +139,10 @@ const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch);
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);
 /* Records the lapse that the task's reason speaks of in the history. once: unless it is there. */
 TP_CHECKED tp_status tpi_lapse_record(tp_conn *conn, const tp_task *task, bool once);
+/* Under plan hold this transaction moves the task on: the next ones leave it alone for a while, if it is
+ * still there. */
+void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id);
+bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id);
 /* The batch is marked. Records the lapses in it (once: an earlier try may have), moves those tasks on that
  * are not to be handled again, and takes them out of the batch. *moved gets their number; *refused why one of
  * them could not be moved on, its status TP_OK when all could. */

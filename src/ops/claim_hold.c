@@ -10,13 +10,15 @@
 #include "ops/hold.h"
 
 /* One locked row: what it looked like goes into its slot. What this transaction has already is left alone. */
-static tp_status take_locked(const struct tpi_claim *claim, struct tpi_slot *slot,
-                             const struct tpi_seen *seen) {
+static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
     tp_status status = tpi_claim_decide(claim, slot, seen);
     if (status != TP_OK) return status;
     slot->task.due_at = seen->due_at;
     slot->task.owner = claim->request->token;
-    return tpi_hold_begin(claim->conn, slot, seen);
+    status = tpi_hold_begin(claim->conn, slot, seen);
+    if (status != TP_OK || !tpi_lapse_left_alone(claim, slot->task.id)) return status;
+    claim->left++;
+    return TP_NONE;
 }
 
 /* ---- Locking ------------------------------------------------------------------------------------------- */
@@ -106,8 +108,10 @@ tp_status tpi_claim_by_hold(struct tpi_claim *claim, const struct tpi_lanes *lan
     size_t first = batch->count;
     tp_status status = lock_all(claim, lanes);
     for (size_t i = first; i < batch->count && status == TP_OK; i++)
-        if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0)
+        if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0) {
             status = write_lapse(claim, &batch->slots[i]);
+            if (status == TP_DB) tpi_lapse_leave_alone(claim, batch->slots[i].task.id);
+        }
     return status;
 }
 

@@ -3,8 +3,10 @@
  * have counted the failure already; here the state table decides what becomes of each. Read next: history.h,
  * settle.c. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/retry.h"
@@ -31,7 +33,12 @@ const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch) {
     return kept;
 }
 
-/* The policy's delay does not count: the next try is now. */
+static enum tpi_known known(const struct tpi_claim *claim, const tp_task *task) {
+    return claim->known ? claim->known(claim->conn->env, task->id) : TPI_KNOWN_NOTHING;
+}
+
+/* The policy's delay does not count: the next try is now. What is known to be done is not run again, and is
+ * to be settled. */
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event) {
     const tp_claim_request *request = claim->request;
     const tp_retry *policy = request->retry;
@@ -41,10 +48,11 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
         break;
     }
     struct tpi_retry_say say = tpi_retry_ask(policy, task, task->failures, task->reason, 0);
+    bool done = known(claim, task) == TPI_KNOWN_DONE;
     struct tpi_facts facts = {.failures = task->failures - 1,
-                              .max_failures = say.last ? task->failures : INT32_MAX,
+                              .max_failures = say.last && !done ? task->failures : INT32_MAX,
                               .due = true,
-                              .on_lapse = tpi_retry_read(policy).on_lapse};
+                              .on_lapse = done ? TP_LAPSE_RETRY : tpi_retry_read(policy).on_lapse};
     return tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, event, &facts);
 }
 
@@ -90,14 +98,15 @@ static bool same_error(const tp_error *one, const tp_error *other) {
            strcmp(one->statement, other->statement) == 0;
 }
 
-/* Looks only when something is not wanted any more, and of a task whose worker may have been told. */
+/* Looks when something is not wanted any more, as far as the connection knows; and of each task that failed,
+ * or whose lease lapsed: who had it in hand may have been told just now. */
 static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwanted_list *unwanted) {
     const char *ids[TP_CLAIM_MAX];
     const tp_batch *batch = claim->batch;
     size_t count = 0;
     bool all = tpi_pause_unwanted(claim->conn);
     for (size_t i = 0; i < batch->count && count < TP_CLAIM_MAX; i++)
-        if (all || lapsed(&batch->slots[i].task)) ids[count++] = batch->slots[i].task.id;
+        if (all || batch->slots[i].task.failures) ids[count++] = batch->slots[i].task.id;
     return tpi_unwanted_find(claim->conn, ids, count, unwanted);
 }
 
@@ -137,7 +146,32 @@ static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
 
 static tp_status skip_or_move(struct tpi_claim *claim, struct tpi_slot *slot,
                               const struct tpi_unwanted *unwanted) {
-    return unwanted ? skip_unwanted(claim, slot, unwanted) : move_on(claim, &slot->task);
+    bool skips = unwanted && known(claim, &slot->task) == TPI_KNOWN_NOTHING;
+    return skips ? skip_unwanted(claim, slot, unwanted) : move_on(claim, &slot->task);
+}
+
+void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id) {
+    struct tpi_left_alone *alone = &claim->conn->left_alone;
+    int64_t now = tpi_clock_mono_ms();
+    size_t kept = 0;
+    if (claim->plan != TPI_PLAN_HOLD) return;
+    for (size_t i = 0; i < alone->count; i++)
+        if (alone->all[i].until_ms > now) alone->all[kept++] = alone->all[i];
+    alone->count = kept;
+    struct tpi_left *all = realloc(alone->all, (kept + 1) * sizeof *all);
+    if (!all) return; /* it is met once more */
+    alone->all = all;
+    tpi_utf8_copy(id, all[kept].id, sizeof all[kept].id);
+    all[kept].transaction = claim->conn->transaction;
+    all[kept].until_ms = now + claim->lease_ms;
+    alone->count++;
+}
+
+bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id) {
+    const struct tpi_left_alone *alone = &claim->conn->left_alone;
+    for (size_t i = 0; i < alone->count; i++)
+        if (strcmp(alone->all[i].id, id) == 0) return alone->all[i].until_ms > tpi_clock_mono_ms();
+    return false;
 }
 
 /* TP_NONE: the task is to be handled. One that a rule of the application's own refuses, and refuses again, is
@@ -146,6 +180,7 @@ static tp_status skip_or_move(struct tpi_claim *claim, struct tpi_slot *slot,
 static tp_status put_aside(struct tpi_claim *claim, struct tpi_slot *slot,
                            const struct tpi_unwanted *unwanted, struct tpi_kept_error *refused) {
     tp_status status = skip_or_move(claim, slot, unwanted);
+    if (status == TP_OK || status == TP_DB) tpi_lapse_leave_alone(claim, slot->task.id);
     if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
     struct tpi_kept_error first = tpi_error_keep();
     status = skip_or_move(claim, slot, unwanted);

@@ -124,8 +124,7 @@ tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct 
     return status;
 }
 
-tp_status tpi_claim_decide(const struct tpi_claim *claim, struct tpi_slot *slot,
-                           const struct tpi_seen *seen) {
+tp_status tpi_claim_decide(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
     tp_task *task = &slot->task;
     enum tpi_state state;
     if (!tpi_state_parse(seen->state, &state)) return TP_NONE;

@@ -144,6 +144,7 @@ void tp_conn_close(tp_conn *conn) {
     tpi_store_forget(&conn->store);
     tpi_link_close(&conn->store.link);
     free(conn->holds.entries);
+    free(conn->left_alone.all);
     free(conn->once.all);
     free(conn);
 }
@@ -324,9 +325,18 @@ tp_status tpi_commit_begin(tp_conn *conn) {
     return status;
 }
 
+/* Nothing was refused, so that what it moved on may be met again. */
+static void forget_moved(tp_conn *conn) {
+    struct tpi_left_alone *alone = &conn->left_alone;
+    while (alone->count && alone->all[alone->count - 1].transaction == conn->transaction)
+        alone->count--;
+}
+
 tp_status tp_rollback(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_rollback");
-    if (status == TP_OK) tpi_link_rollback(&conn->store.link);
+    if (status != TP_OK) return status;
+    if (conn->store.link.tx == TPI_TX_OPEN) forget_moved(conn);
+    tpi_link_rollback(&conn->store.link);
     return status;
 }
 

@@ -50,6 +50,18 @@ struct tpi_holds {
     size_t count, capacity; /* a power of two, or 0 */
 };
 
+/* Tasks that claims of plan hold have moved on, or were to. One that is there again was refused by a rule of
+ * the application's own, perhaps at the commit: for a while the connection's claims leave it alone, for the
+ * others' sake. */
+struct tpi_left_alone {
+    struct tpi_left {
+        char id[TPI_UUID_SIZE];
+        uint64_t transaction; /* which moved it on */
+        int64_t until_ms;     /* on this machine's monotonic clock */
+    } * all;
+    size_t count;
+};
+
 /* The lane that filled the last claim (claim_lanes.c). */
 struct tpi_known_lane {
     char handler[TP_HANDLER_MAX + 1]; /* "": none */
@@ -74,6 +86,7 @@ struct tp_conn {
     tp_conn_info info;
     uint64_t transaction; /* number of the last explicit one, 2 and up, never used twice in a process */
     struct tpi_holds holds;
+    struct tpi_left_alone left_alone;
     struct tpi_known_lane known_lane;
     struct tpi_pauses *pauses; /* of pause.h; NULL: to be read before the next claim */
     struct tpi_once_tries once;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "core/fsm.h"
+#include "ops/deadline.h"
 #include "ops/four_eyes.h"
 #include "ops/gate.h"
 #include "ops/history.h"
@@ -24,6 +25,7 @@ struct open_task {
     enum tpi_state state;
     int64_t failures, due_at, modified_at;
     char gate[TPI_GATE_SIZE];
+    int64_t deadline_at; /* 0: it has none */
 };
 
 /* ---- What an earlier try did --------------------------------------------------------------------------- */
@@ -40,17 +42,21 @@ static void say_time(const tp_new_task *task, char *text, size_t size) {
 /* What was asked for, in numbers and lengths: params and keys may be private. A shard that each call chooses
  * anew is left out. */
 static void say(const tp_new_task *task, char text[TP_REASON_MAX + 1]) {
-    char time[40], shard[24] = "";
+    char time[40], shard[24] = "", deadline[80] = "";
     say_time(task, time, sizeof time);
     if (task->on_duplicate == TP_DUPLICATE_PUSH_BACK) {
         snprintf(text, TP_REASON_MAX + 1, "due %s", time);
         return;
     }
+    if (tpi_deadline_given(task))
+        snprintf(deadline, sizeof deadline, ", deadline at %" PRId64 " or in %" PRId64 " ms",
+                 task->deadline_at, task->deadline_ms);
     if (task->sharding == TP_SHARDING_NONE) snprintf(shard, sizeof shard, ", shard %" PRId32, task->shard);
     snprintf(text, TP_REASON_MAX + 1,
-             "params of %zu bytes, biz_key of %zu%s, priority %" PRId32 ", max_failures %" PRId32 ", due %s",
+             "params of %zu bytes, biz_key of %zu%s, priority %" PRId32 ", max_failures %" PRId32
+             ", due %s%s",
              strlen(task->params ? task->params : ""), strlen(task->biz_key ? task->biz_key : ""), shard,
-             task->priority, task->max_failures, time);
+             task->priority, task->max_failures, time, deadline);
 }
 
 tp_status tpi_duplicate_changed(tp_conn *conn, tp_new_task *task, bool sure) {
@@ -96,6 +102,7 @@ static tp_status find(struct tpi_store *store, const tp_new_task *task, struct o
         TPI_COLUMN(NUMBER, struct open_task, due_at),
         TPI_COLUMN(NUMBER, struct open_task, modified_at),
         TPI_COLUMN(CHARS, struct open_task, gate),
+        TPI_COLUMN(NUMBER, struct open_task, deadline_at),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -173,6 +180,8 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     tpi_args_number(&args, TPI_P_due_at, due_at);
     tpi_args_number(&args, TPI_P_at, at);
     status = tpi_store_change_one(&conn->store, replaces ? TPI_S_edit_pending : TPI_S_duplicate_defer, &args);
+    if (status == TP_OK && replaces)
+        status = tpi_deadline_replace(conn, there->id, task, there->deadline_at != 0);
     return status == TP_OK ? record(conn, task, there, due_at, at) : status;
 }
 

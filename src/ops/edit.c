@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/batch.h"
+#include "ops/cancel.h"
 #include "ops/edit_words.h"
 #include "ops/four_eyes.h"
 #include "ops/gate.h"
@@ -180,8 +181,9 @@ static tp_status write_retry(struct tpi_edit *edit) {
     tpi_args_text(&args, TPI_P_to_state, tpi_state_name(change.state));
     tpi_args_number(&args, TPI_P_failures, change.failures);
     tpi_args_number(&args, TPI_P_at, edit->at);
-    if (change.pool == edit->pool) return change_one(edit, TPI_S_operate_reset, &args);
-    tp_status status = change_one(edit, TPI_S_operate_retry_failed, &args);
+    tp_status status = tpi_cancel_retract(edit->conn, &id, 1);
+    if (status == TP_OK && change.pool == edit->pool) return change_one(edit, TPI_S_operate_reset, &args);
+    if (status == TP_OK) status = change_one(edit, TPI_S_operate_retry_failed, &args);
     if (status == TP_OK) status = change_one(edit, TPI_S_operate_delete_failed, &args);
     struct tpi_gated gated = {edit->id, edit->old->gate};
     return status == TP_OK && *edit->old->gate ? tpi_gates_return(edit->conn, &gated, 1) : status;

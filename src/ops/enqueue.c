@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "ops/cut_off.h"
+#include "ops/deadline.h"
 #include "ops/duplicate.h"
 #include "ops/gate.h"
 #include "ops/group.h"
@@ -16,8 +17,8 @@
 #include "ops/refused.h"
 #include "store/cursor.h"
 
-const char tpi_enqueue_placed_text[] =
-    "putting a task behind a gate, into a group or after one takes several statements";
+const char tpi_enqueue_placed_text[] = "putting a task behind a gate, into a group or after one, or giving "
+                                       "it a deadline, takes several statements";
 
 /* A key that is there may be gone when it is searched for next, and the other way round. */
 enum { TRIES = 5 };
@@ -223,8 +224,9 @@ static tp_status enter_gates(tp_conn *conn, tp_new_task *const *tasks, size_t co
     return status;
 }
 
-tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count) {
-    tp_status status = enter_gates(conn, tasks, count);
+tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count, bool again) {
+    tp_status status = tpi_deadlines_set(conn, tasks, count, again);
+    if (status == TP_OK) status = enter_gates(conn, tasks, count);
     return status == TP_OK ? tpi_groups_enter(conn, tasks, count) : status;
 }
 
@@ -251,7 +253,7 @@ static tp_status insert_in_scope(tp_conn *conn, tp_new_task *task, bool again) {
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     status = tpi_scope_begin_put(conn, &scope, keyed && !again);
     if (status == TP_OK) status = tpi_enqueue_insert(conn, task, again);
-    if (status == TP_OK && placed && !task->existing_id[0]) status = tpi_enqueue_enter(conn, &task, 1);
+    if (status == TP_OK && placed && !task->existing_id[0]) status = tpi_enqueue_enter(conn, &task, 1, again);
     status = tpi_scope_end(conn, &scope, status);
     if (scope.undone) tpi_new_task_unidentify(task);
     return status;

@@ -8,9 +8,9 @@
 /* TP_EXISTS: it, or another with its key, was seen to be there. TP_OK: put in or, with existing_id, that task
  * was changed instead. again: it may be there already. */
 TP_CHECKED tp_status tpi_enqueue_insert(tp_conn *conn, tp_new_task *task, bool again);
-/* Tasks that were just put in, each behind a gate, in a group or after one: they take their places, in this
- * order. */
-TP_CHECKED tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count);
+/* Tasks that were just put in: they get their deadlines, and take their places behind gates, in groups or
+ * after them, in this order. again: an earlier task may have had one of their ids. */
+TP_CHECKED tp_status tpi_enqueue_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count, bool again);
 extern const char tpi_enqueue_placed_text[]; /* what needs a transaction then */
 /* May it be searched for what is there: by id because it is asked again, by key, or to be changed? TP_MISUSE
  * or TP_UNSUPPORTED with text where that cannot be all or nothing, or would see what was. */

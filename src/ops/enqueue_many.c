@@ -28,6 +28,7 @@ struct bulk {
     struct tpi_args *rows;   /* NULL with TPI_CAP_DOCUMENT */
     struct tpi_buf document; /* with it */
     size_t inserted;
+    bool again; /* one of those sent may be there already */
 };
 
 /* ---- Sending a set ------------------------------------------------------------------------------------- */
@@ -201,6 +202,7 @@ static bool goes_alone(const struct tpi_store *store, const tp_new_task *task, b
 static tp_status send_one(struct bulk *bulk, tp_new_task *task) {
     bool asked = task->content != 0, keyed = tpi_new_task_has_key(task);
     bool again = tpi_new_task_identify(task);
+    bulk->again = bulk->again || again;
     const tp_new_task *first = tpi_enqueue_first_with_key(bulk->all_keyed, bulk->all_keyed_count, task);
     tp_status status = TP_OK;
     if (again && asked && first && first != task && !tpi_new_task_changes(task)) {
@@ -308,7 +310,7 @@ static tp_status give_places(struct bulk *bulk, const struct tpi_new_tasks *task
         tp_new_task *task = tpi_new_task_at(tasks, i);
         if (tpi_new_task_placed(task) && !task->existing_id[0]) bulk->placed[count++] = task;
     }
-    return count ? tpi_enqueue_enter(bulk->conn, bulk->placed, count) : TP_OK;
+    return count ? tpi_enqueue_enter(bulk->conn, bulk->placed, count, bulk->again) : TP_OK;
 }
 
 static tp_status enqueue_in_scope(struct bulk *bulk, const struct tpi_new_tasks *tasks) {

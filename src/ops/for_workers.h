@@ -20,12 +20,19 @@ TP_CHECKED tp_status tpi_plan_check(tp_conn *conn, const char *plan);
 TP_CHECKED tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request);
 /* Is any task of these handlers and shards open: due or not, paused or not, whoever has it? TP_NONE: none. */
 TP_CHECKED tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request);
+/* What a process knows of a task whose lease lapsed: its handler has ended well here, outside a transaction,
+ * or is being called. */
+enum tpi_known { TPI_KNOWN_NOTHING, TPI_KNOWN_DONE, TPI_KNOWN_RUNS };
+typedef enum tpi_known tpi_known_fn(const tp_env *env, const char *id);
 /* tp_claim by who knows that these tasks have just come, which may spare a round trip: what is due of them is
  * taken alone, without asking what else there is, so claim by tp_claim next. When nothing is, all is asked
  * for. arrival NULL, or its handler: nothing is known. It is not heeded with shards, with in_order, and for a
- * handler that is paused or not among the request's. */
+ * handler that is paused or not among the request's. A task that is known to be done is given out, whatever
+ * its lapse would have meant and though it be cancelled, and so is a cancelled one that runs. known NULL:
+ * nothing is known. */
 TP_CHECKED tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *request,
-                                     const struct tpi_arrival *arrival, tp_batch **batch);
+                                     const struct tpi_arrival *arrival, tpi_known_fn *known,
+                                     tp_batch **batch);
 /* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
  * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
  * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
@@ -53,7 +60,8 @@ TP_CHECKED tp_status tpi_check_result(const char *what, const char *result);
  * and the claim is held. */
 TP_CHECKED tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const char *name,
                                    struct tpi_texts *texts, const char **result);
-/* Records it, in the transaction that holds the task by tp_extend. TP_CONFLICT: it is there. */
+/* Records it, in the transaction that holds the task by tp_extend. TP_DB: a rule of the application's own
+ * refuses it. */
 TP_CHECKED tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result);
 /* TP_MISUSE, TP_TOOBIG: it is no name of a step. */
 TP_CHECKED tp_status tpi_step_check_name(const char *name);

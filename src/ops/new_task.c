@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/fsm.h"
+#include "ops/deadline.h"
 #include "ops/gate.h"
 #include "ops/group.h"
 #include "ops/sharding.h"
@@ -69,7 +70,7 @@ bool tpi_new_task_gated(const tp_new_task *task) {
 }
 
 bool tpi_new_task_placed(const tp_new_task *task) {
-    return tpi_new_task_gated(task) || tpi_group_in(task);
+    return tpi_new_task_gated(task) || tpi_group_in(task) || tpi_deadline_given(task);
 }
 
 bool tpi_new_task_at_cut_off(const tp_new_task *task) {
@@ -134,6 +135,8 @@ static uint64_t content_of(const tp_new_task *task) {
     if (at_gate(task)) hash = hash_text(hash_text(hash, task->order_key), task->gate);
     if (tpi_group_in(task)) hash = hash_text(hash_number(hash, 'g'), task->group);
     if (tpi_group_after(task)) hash = hash_text(hash_number(hash, 'a'), task->after);
+    if (tpi_deadline_given(task))
+        hash = hash_number(hash_number(hash_number(hash, 'd'), task->deadline_at), task->deadline_ms);
     return hash ? hash : 1;
 }
 
@@ -160,6 +163,7 @@ tp_status tpi_new_task_check(const tp_new_task *task) {
     if (status == TP_OK) status = tpi_sharding_check(task);
     if (status == TP_OK) status = tpi_gate_check(task);
     if (status == TP_OK) status = tpi_group_check(task);
+    if (status == TP_OK) status = tpi_deadline_check(task);
     return status == TP_OK ? check_id(task) : status;
 }
 
@@ -282,6 +286,7 @@ static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, 
     enum tpi_statement find = store->by_locks ? TPI_S_find_content_locking : TPI_S_find_content;
     tp_status status = tpi_store_read(store, find, args, columns, &texts, &stored);
     const char *what = status == TP_OK ? difference(&stored, task) : NULL;
+    if (status == TP_OK && !what) status = tpi_deadline_compare(store, task, &what);
     if (what) status = ask_if_edited(store, task, &edited);
     tpi_texts_free(&texts);
     if (status != TP_OK) return status;

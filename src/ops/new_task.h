@@ -25,7 +25,8 @@ void tpi_new_task_unidentify(tp_new_task *task);
 /* Is it due at a cut-off? Then due_at is filled in while the call works (cut_off.h), and is none of its
  * content. */
 bool tpi_new_task_at_cut_off(const tp_new_task *task);
-/* Is it to wait, behind a gate or for a group? And does it have a place to be put in, there or in a group? */
+/* Is it to wait, behind a gate or for a group? And does it have more to be written than its row: a place
+ * there or in a group, or a deadline? */
 bool tpi_new_task_gated(const tp_new_task *task);
 bool tpi_new_task_placed(const tp_new_task *task);
 bool tpi_new_task_has_key(const tp_new_task *task);

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/cancel.h"
+#include "ops/refused.h"
 #include "ops/request.h"
 #include "store/record.h"
 
@@ -199,8 +200,10 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
     if (status != TP_OK || !held->count) return status;
     status = write_change(op, step, held);
     if (status == TP_OK) status = tpi_chunk_write_gates(op, step, held);
-    bool forgets = step->event == TPI_EVENT_RETRY || step->event == TPI_EVENT_CANCEL;
-    if (status == TP_OK && forgets) status = tpi_cancel_forget(op->conn, held->ids, held->count);
+    if (status == TP_OK && step->event == TPI_EVENT_RETRY)
+        status = tpi_cancel_retract(op->conn, held->ids, held->count);
+    if (status == TP_OK && step->event == TPI_EVENT_CANCEL)
+        status = tpi_cancel_forget(op->conn, held->ids, held->count);
     if (status == TP_OK) status = write_history(op, step, held);
     return status == TP_OK && !op->by_worker ? write_audit(op, step, held) : status;
 }
@@ -285,7 +288,7 @@ static tp_status ask_holders(struct tpi_operation *op, const struct tpi_operate_
         if (status == TP_OK) op->result.asked += asked;
         if (!tpi_conn_is_alone(op->conn)) break;
     }
-    return status;
+    return tpi_refused_judge(&op->conn->store, status, "cancel", NULL, NULL);
 }
 
 static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,

@@ -57,7 +57,7 @@ tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, con
     tp_status status = tpi_conn_ready(conn);
     if (status == TP_OK) status = tpi_store_change_one(&conn->store, TPI_S_step_add, &args);
     if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "step");
-    return status;
+    return tpi_refused_judge(&conn->store, status, "step", NULL, NULL); /* that it is not there was seen */
 }
 
 tp_status tpi_step_check_name(const char *name) {

@@ -3,6 +3,7 @@
  * first try took. Read next: queue.c. */
 #include "worker/dispatcher.h"
 #include "ops/for_workers.h"
+#include "worker/in_flight.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, si
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
-    return tpi_claim_known(conn, &claiming->request, &claiming->known, &claiming->batch);
+    return tpi_claim_known(conn, &claiming->request, &claiming->known, tpi_in_flight_known, &claiming->batch);
 }
 
 tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {

@@ -15,12 +15,16 @@ enum { BUCKETS = 4096 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tpi_job *buckets[BUCKETS]; /* under lock */
 
-static struct tpi_job **bucket_of(const struct tpi_job *job) {
-    return &buckets[tpi_shard_hash(job->task->id) % BUCKETS];
+static struct tpi_job **bucket_of(const char *id) {
+    return &buckets[tpi_shard_hash(id) % BUCKETS];
 }
 
-static bool same_task(const struct tpi_job *a, const struct tpi_job *b) {
-    return a->jobs->env == b->jobs->env && strcmp(a->task->id, b->task->id) == 0;
+/* Under the lock. NULL: it is not in progress here. */
+static struct tpi_job *find(const tp_env *env, const char *id) {
+    struct tpi_job *job = *bucket_of(id);
+    while (job && (job->jobs->env != env || strcmp(job->task->id, id) != 0))
+        job = job->in_flight_next;
+    return job;
 }
 
 /* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. A task of
@@ -62,9 +66,7 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
     bool done = false;
     pthread_mutex_lock(&lock);
-    *rival = *bucket_of(job);
-    while (*rival && !same_task(*rival, job))
-        *rival = (*rival)->in_flight_next;
+    *rival = find(job->jobs->env, job->task->id);
     if (*rival) {
         pthread_mutex_lock(&(*rival)->jobs->lock);
         entered = meet(*rival, job, &done);
@@ -77,15 +79,30 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
         pthread_mutex_unlock(&job->jobs->lock);
     }
     if (entered != TPI_IN_FLIGHT_RIVAL) {
-        job->in_flight_next = *bucket_of(job);
-        *bucket_of(job) = job;
+        struct tpi_job **first = bucket_of(job->task->id);
+        job->in_flight_next = *first;
+        *first = job;
     }
     pthread_mutex_unlock(&lock);
     return entered;
 }
 
+enum tpi_known tpi_in_flight_known(const tp_env *env, const char *id) {
+    enum tpi_known known = TPI_KNOWN_NOTHING;
+    pthread_mutex_lock(&lock);
+    struct tpi_job *job = find(env, id);
+    if (job) {
+        pthread_mutex_lock(&job->jobs->lock);
+        bool runs = job->running && !job->settling && !job->unheard && !atomic_load(&job->lost);
+        known = job->done ? TPI_KNOWN_DONE : runs ? TPI_KNOWN_RUNS : TPI_KNOWN_NOTHING;
+        pthread_mutex_unlock(&job->jobs->lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 void tpi_in_flight_leave(struct tpi_job *job) {
-    struct tpi_job **at = bucket_of(job);
+    struct tpi_job **at = bucket_of(job->task->id);
     pthread_mutex_lock(&lock);
     while (*at && *at != job)
         at = &(*at)->in_flight_next;

@@ -2,7 +2,7 @@
 #ifndef TPI_WORKER_IN_FLIGHT_H
 #define TPI_WORKER_IN_FLIGHT_H
 
-#include <stdbool.h>
+#include "ops/for_workers.h"
 
 struct tpi_job;
 
@@ -11,6 +11,8 @@ struct tpi_job;
  * that call's thread. RIVAL: another has it, given with a reference. */
 enum tpi_in_flight { TPI_IN_FLIGHT_ENTERED, TPI_IN_FLIGHT_SUCCESSOR, TPI_IN_FLIGHT_RIVAL };
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival);
+/* For claims: what they are not to decide without a look into this table. */
+enum tpi_known tpi_in_flight_known(const tp_env *env, const char *id);
 void tpi_in_flight_leave(struct tpi_job *job);
 
 #endif

@@ -7,6 +7,7 @@
  * the one that killed it is counted (heartbeat.c). */
 #include "worker/transaction.h"
 #include "ops/for_workers.h"
+#include "worker/in_flight.h"
 
 #include <string.h>
 
@@ -56,7 +57,8 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     bool begun = asking->session->begun;
     asking->session->begun = false;
     tp_status status = begun ? TP_OK : tp_begin(conn);
-    if (status == TP_OK) status = tpi_claim_known(conn, request, &asking->claiming.known, &asking->batch);
+    if (status == TP_OK)
+        status = tpi_claim_known(conn, request, &asking->claiming.known, tpi_in_flight_known, &asking->batch);
     return status;
 }
 

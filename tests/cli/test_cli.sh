@@ -321,6 +321,24 @@ run gate show bank --json
 expect "gate set --tokens 0 takes them away" 0 '"width":3,.*"tokens":0,'
 run gate set bank --tokens 100
 expect "tokens without a period" 2
+printf 'handler,deadline_at,deadline_ms\nuntil,2030-01-01T00:00:00Z,\nuntil,,60000\n' >until.csv
+run enqueue --file until.csv
+expect "a file may name deadlines" 0
+run enqueue until x --deadline 2001-01-01T00:00:00Z
+expect "a deadline" 0
+run enqueue until x --deadline 1h
+expect "so long after it is due" 0
+run work --handler until=/bin/true --drain --quiet
+expect "what is not past its deadline is done" 0
+run list --pool finished --handler until --json
+expect_that "three are done" is "$(grep -c '"state":"done"' <out)" 3
+expect_that "one was past it" is "$(grep -c 'its deadline, 2001-01-01 00:00:00 UTC, had passed' <out)" 1
+run enqueue until x --deadline soon
+expect "no deadline" 2 '' 'must be a time .* or a duration'
+run enqueue until x --deadline 0
+expect "none at all" 2 '' 'must be a time'
+run enqueue until x --deadline 1d --file until.csv
+expect "a deadline is of one task" 2
 run enqueue --file gated.csv --group g
 expect "files put nothing into a group" 2
 run gate set 'bank-*' --width 2

@@ -42,7 +42,7 @@ static size_t take_known(const char *plan, tp_claim_request *request, const stru
     bool holds = pool_plan_holds(plan);
     request->plan = plan;
     if (holds) must(tp_begin(pool.a));
-    tp_status status = tpi_claim_known(pool.a, request, known, &batch);
+    tp_status status = tpi_claim_known(pool.a, request, known, NULL, &batch);
     if (status != TP_NONE) expect(TP_OK, status);
     size_t count = batch ? tp_batch_count(batch) : 0;
     if (count) memcpy(first, tp_batch_task(batch, 0)->id, ID);

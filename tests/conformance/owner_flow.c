@@ -9,20 +9,22 @@ THEME(owner_flow, ONCE);
 
 /* ---- Rules of the owner's ------------------------------------------------------------------------------ */
 
-/* The other rows of the table are taken. A seeded rule wants a row of the table before it. */
+/* Are the other rows of the table taken? */
 static bool takes_others(const struct rule *rule) {
-    return !rule->refuses_all;
+    return !rule->refuses_all && strncmp(rule->name, "foreign key", 11) != 0;
 }
 
 static void open_group_against(const struct rule *rule) {
-    if (rule->seeded) return;
-    rule_make_over(rule, "group", "name", "refused");
+    if (rule->seeded) must(tp_group_open(pool.a, "first", TP_GROUP_ALL_DONE, NULL));
+    rule_make_over(rule, "group", rule->seeded ? "rule" : "name", "refused");
     for (int i = 0; i < 2; i++)
         expect_refused(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
-    if (takes_others(rule)) must(tp_group_open(pool.a, "fine", TP_GROUP_ALL_DONE, NULL));
+    if (takes_others(rule)) must(tp_group_open(pool.a, "fine", TP_GROUP_ALL_ENDED, NULL));
     must(tp_begin(pool.a));
-    put_one();
-    expect_refused_inside(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
+    effect(pool.a, pool.handler);
+    tp_status inside = tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL);
+    /* There an index of the owner's cannot be told from another session that opens the group. */
+    assert_true(inside == TP_DB || (rule->seeded && inside == TP_CONFLICT));
     expect(TP_CONFLICT, tp_commit(pool.a));
     rule_lift();
     must(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
@@ -31,15 +33,15 @@ static void open_group_against(const struct rule *rule) {
 static void join_group_against(const struct rule *rule) {
     tp_new_task inside = task_with(.group = "refused"), after = task_with(.after = "refused");
     must(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
-    if (rule->seeded) return;
+    if (rule->seeded) (void)enqueue(pool.a, .group = "refused");
     rule_make_over(rule, "group_task", "group_name", "refused");
     for (int i = 0; i < 2; i++) {
         expect_refused(tp_enqueue(pool.a, &inside));
         expect_refused(tp_enqueue(pool.a, &after));
         expect_refused(tp_enqueue_many(pool.a, &inside, 1, NULL));
     }
-    expect_number(count_of("tp_pending"), 0);
-    expect_number(count_of("tp_group_task"), 0);
+    expect_number(count_of("tp_pending"), rule->seeded);
+    expect_number(count_of("tp_group_task"), rule->seeded);
     rule_lift();
     must(tp_enqueue(pool.a, &inside));
     must(tp_enqueue(pool.a, &after));
@@ -82,7 +84,7 @@ TEST_AGAINST(rules_on_update, test_owner_flow__what_waits_for_a_group_and_is_kep
     must(tp_group_close(pool.a, "group"));
     rule_make_over(rule, "pending", "biz_key", "refused");
     expect_refused(tp_groups_end(pool.a, &ended));
-    expect_number(count_of("tp_group WHERE state = 'ended'"), 0);
+    expect_number(count_of("tp_group WHERE state = 'over'"), 0);
     rule_lift();
     must(tp_groups_end(pool.a, &ended));
     claim_this(pool.a, after.id);
@@ -222,5 +224,5 @@ TEST(test_owner_flow__on_a_session_that_only_reads_nothing_is_written) {
     expect_row(flow.task->id, "finished", "done", 0);
     expect_number(count_of("tp_step"), 1);
     expect_number(count_of("tp_cancel"), 1);
-    expect_number(count_of("tp_group WHERE state = 'ended'"), 1);
+    expect_number(count_of("tp_group WHERE state = 'over'"), 1);
 }

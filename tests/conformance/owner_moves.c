@@ -201,6 +201,50 @@ TEST(test_owner_moves__a_cancelled_task_whose_skip_is_refused_holds_up_no_other_
     rule_for_each(&rules_on_insert, cancelled_against);
 }
 
+/* The transaction that meets it, or its commit, is lost; the next leaves it alone. */
+static void passed_by_hold(const struct rule *rule, const char *table, bool cancelled) {
+    tp_claim_request request = claim_failing();
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    tp_batch *batch = NULL;
+    char id[ID], fine[ID];
+    memcpy(id, put_refused_and_claim()->id, ID);
+    if (cancelled) must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
+    rule_make_over(rule, table, "biz_key", "refused");
+    row_make_due(id);
+    task_put("x", fine);
+    request.plan = "hold";
+    request.limit = 1;
+    for (int i = 0; i < 2; i++) {
+        must(tp_begin(pool.a));
+        tp_status status = claim_into(pool.a, &request, &batch);
+        if (i == 0 && status == TP_OK) status = tp_commit(pool.a);
+        if (i == 0) expect_refused(status);
+        if (i == 0 && !is_late(rule)) must(tp_rollback(pool.a));
+    }
+    assert_true(batch && batch_holds(batch, fine));
+    must(tp_commit(pool.a));
+    expect_row(id, "pending", "handling", 0);
+    rule_lift();
+    must(tp_begin(pool.b));
+    must(tp_complete(pool.b, tp_batch_task(claim_by(pool.b, &request), 0)));
+    must(tp_commit(pool.b));
+    expect_row(id, cancelled ? "finished" : "failed", cancelled ? "skipped" : "failed", 1);
+}
+
+static void cancelled_against_hold(const struct rule *rule) {
+    if (!rule->seeded) passed_by_hold(rule, "finished", true);
+}
+
+static void lapse_against_hold(const struct rule *rule) {
+    if (!rule->refuses_all) passed_by_hold(rule, "pending", false);
+}
+
+TEST(test_owner_moves__what_cannot_be_moved_on_holds_up_no_other_transaction) {
+    if (!pool_plan_possible("hold")) skip();
+    rule_for_each(&rules_on_insert, cancelled_against_hold);
+    rule_for_each(&rules_on_delete, lapse_against_hold);
+}
+
 static void hold_against(const struct rule *rule) {
     tp_new_task tasks[3] = {task_new("x"), task_new("x"), task_new("x")};
     tasks[1].biz_key = "refused";

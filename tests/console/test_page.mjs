@@ -57,6 +57,18 @@ async function search(page) {
   await page.click("tbody .id");
   await page.waitForSelector("h2:has-text('Its life')");
   check("a task has its life", (await page.textContent("main")).includes("enqueued"));
+  run(["gate", "set", "narrow", "--width", "1"]);
+  run(["group", "open", "november"]);
+  run(["enqueue", "gated", "{}", "--gate", "narrow"]);
+  const second = run(["enqueue", "gated", "{}", "--gate", "narrow"]).trim(), after = run(["enqueue", "gated", "{}", "--after", "november"]).trim();
+  await goTo(page, "pool/tasks?handler=gated");
+  const rows = (await page.locator("tbody tr").allTextContents()).join("\n");
+  check("a list says what tasks wait for", rows.includes("Waits at gate narrow") && rows.includes("After group november") && !rows.includes("9999"), rows);
+  await goTo(page, `pool/task/${second}`);
+  await page.waitForSelector("dl:has-text('Waits at gate'):has-text('narrow'):not(:has-text('9999'))");
+  await goTo(page, `pool/task/${after}`);
+  await page.waitForSelector("dl:has-text('After group'):has-text('november'):not(:has-text('9999'))");
+  run(["skip", "--handler", "gated"]); // those that ask how long the backlog is need not know them
   check("the wrong id says so", await goTo(page, "pool/task/none").then(() => page.locator("main .problem").count()) === 1);
 }
 

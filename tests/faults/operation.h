@@ -137,6 +137,7 @@ struct group {
     X(gates)                                                                                                 \
     X(groups)                                                                                                \
     X(cancel)                                                                                                \
+    X(deadline)                                                                                              \
     X(claim)                                                                                                 \
     X(hold)                                                                                                  \
     X(tx)                                                                                                    \

@@ -56,6 +56,9 @@
     X(cancel_remove, KEY, "")                                                                                \
     X(cancel_left, KEY, "")                                                                                  \
     X(cancel_forget, KEY, "")                                                                                \
+    X(cancel_retract, KEY, "")                                                                               \
+    X(deadline_add, KEY, "")                                                                                 \
+    X(deadline_find, KEY, "")                                                                                \
     X(history_lapsed, KEY, "")                                                                               \
     X(hold_take, FEW, "the first n of each lane")                                                            \
     X(hold_take_one, FEW, "the first of each lane")                                                          \

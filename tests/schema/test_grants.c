@@ -294,6 +294,13 @@ static void put_in_groups(void) {
     must(tp_group_remove(users[OPERATOR].conn, "granted", NULL));
 }
 
+static tp_status put_for_a_minute(void) {
+    tp_new_task task = TP_NEW_TASK_INIT;
+    task.handler = "quote";
+    task.deadline_ms = 60000;
+    return tp_enqueue(users[PRODUCER].conn, &task);
+}
+
 /* The last of the producer's: he may do more from here on. */
 TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_granted_that) {
     tp_new_task task = TP_NEW_TASK_INIT;
@@ -304,7 +311,10 @@ TEST(test_grants__a_producer_changes_tasks_that_wait_and_uses_gates_where_he_is_
     task.on_duplicate = TP_DUPLICATE_REPLACE;
     may_not(tp_enqueue(users[PRODUCER].conn, &task));
     may_not(put_in_order());
-    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 9, 13);
+    may_not(put_for_a_minute());
+    assert_in_range(run_grants("-- ", " TO tp_producer;\n"), 11, 16);
+    must(put_for_a_minute());
+    assert_int_equal(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_cancel"), 1);
     put_in_groups();
     must(put_in_order());
     must(put_in_order());

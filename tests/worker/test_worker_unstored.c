@@ -135,6 +135,38 @@ TEST(test_in_flight__what_is_done_here_is_not_done_again_when_its_lease_has_laps
     rig_expect(0, 1, 0, .runs = 1, .claimed = 3, .done = 1, .lost = 0);
 }
 
+/* By the second claim it is known to nobody but this process that it was done. */
+static void done_here_though(const tp_retry *retry, bool cancelled) {
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    char id[TP_ID_SIZE];
+    tp_new_task task = {.size = sizeof task, .handler = pool.handler};
+    must(tp_enqueue(pool.a, &task));
+    memcpy(id, task.id, sizeof id);
+    tp_worker *worker = rig_open_with(give_back, .drain = 1, .retry = retry);
+    size_t aim = set_away(FAULTS_DEAD);
+    must(tp_worker_start(worker));
+    rig_await_seen(aim, 2);
+    if (cancelled) must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
+    must(tp_test_advance(pool.a, 61000));
+    rig_await(TP_EVENT_CLAIMED, 2);
+    come_back();
+    rig_finish(worker);
+    expect_given_back();
+    rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1, .lost = 0);
+}
+
+TEST(test_in_flight__what_is_done_here_is_done_though_it_was_cancelled_meanwhile) {
+    done_here_though(&rig_quick_retries, true);
+}
+
+static const tp_retry lapse_fails = {.size = sizeof lapse_fails, .on_lapse = TP_LAPSE_FAIL};
+static const tp_retry lapse_skips = {.size = sizeof lapse_skips, .on_lapse = TP_LAPSE_SKIP};
+
+TEST_AS(test_in_flight__what_is_done_here_is_done_though_a_lapse_fails, done_here_though(&lapse_fails, false))
+TEST_AS(test_in_flight__what_is_done_here_is_done_though_a_lapse_skips, done_here_though(&lapse_skips, false))
+TEST_AS(test_in_flight__what_is_done_here_is_done_though_it_was_the_last_try,
+        done_here_though(&rig_no_retries, false))
+
 static size_t asked;    /* an aim: what the test below waits for */
 static atomic_bool met; /* the claim: once is enough */
 

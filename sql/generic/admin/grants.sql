@@ -28,6 +28,7 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- GRANT UPDATE ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_history TO tp_producer;
 -- GRANT SELECT ON tp_step TO tp_producer;
+-- GRANT SELECT, INSERT, DELETE ON tp_cancel TO tp_producer;
 -- Where producers put tasks behind gates (order_key, gate), also:
 -- GRANT SELECT (id, gate, due_at, wanted_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;
@@ -38,6 +39,8 @@ GRANT SELECT ON tp_calendar_day TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_group_task TO tp_producer;
 -- GRANT SELECT (gate, due_at, wanted_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT UPDATE (gate, due_at, modified_at) ON tp_pending TO tp_producer;
+-- Where producers give tasks deadlines, also:
+-- GRANT SELECT, INSERT, DELETE ON tp_cancel TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;

@@ -41,6 +41,7 @@ GRANT READ ON tp_audit_head TO tp_producer;
 -- GRANT UPDATE (params, biz_key, dedup_key, shard, priority, max_failures, due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT INSERT ON tp_history TO tp_producer;
 -- GRANT READ ON tp_step TO tp_producer;
+-- GRANT SELECT, INSERT, DELETE ON tp_cancel TO tp_producer;
 -- Where producers put tasks behind gates (order_key, gate), also:
 -- GRANT UPDATE (due_at, modified_at) ON tp_pending TO tp_producer;
 -- GRANT SELECT, INSERT, UPDATE ON tp_gate TO tp_producer;
@@ -49,6 +50,8 @@ GRANT READ ON tp_audit_head TO tp_producer;
 -- GRANT SELECT, INSERT, UPDATE ON tp_group TO tp_producer;
 -- GRANT SELECT, INSERT ON tp_group_task TO tp_producer;
 -- GRANT UPDATE (gate, due_at, modified_at) ON tp_pending TO tp_producer;
+-- Where producers give tasks deadlines, also:
+-- GRANT SELECT, INSERT, DELETE ON tp_cancel TO tp_producer;
 
 -- Worker: claims, settles and moves, fires schedules, uses the ledger, keeps its row of the table of workers. Deletes nothing that is settled.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tp_pending TO tp_worker;

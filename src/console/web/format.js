@@ -80,3 +80,11 @@ export function state(task) {
   const tone = task.state === "done" ? "good" : task.state === "failed" ? (task.pool === "failed" ? "bad" : "warn") : task.state === "handling" ? "busy" : "plain";
   return h(`span.state.${tone}`, {}, text);
 }
+
+/** A task's gate or, as > and its name, the group after which it comes. Until it is let through it is due at the end of the
+ * year 9999. @param {{gate: string | null, pool: string, due_at: number}} task */
+export function gateOf({ gate, pool, due_at }) {
+  const waits = Boolean(gate) && pool === "pending" && due_at === 253402300799999;
+  if (gate?.startsWith(">")) return { name: gate.slice(1), waits, label: t("after_group") };
+  return { name: gate, waits, label: t(waits ? "waits_at_gate" : "gate") };
+}

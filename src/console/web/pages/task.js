@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask } from "../api.js";
 import { h } from "../dom.js";
-import { duration, foreign, number, state, time, visible } from "../format.js";
+import { duration, foreign, gateOf, number, state, time, visible } from "../format.js";
 import { link } from "../route.js";
 import { list, table } from "../table.js";
 import { t } from "../texts.js";
@@ -57,7 +57,7 @@ function steps(task) {
 function actions(task, pool) {
   const about = t("about_task", { id: task.id, handler: visible(task.handler) });
   const one = (/** @type {string} */ name) =>
-    actionButton(t(name), () => ({ pool, name, title: t(name === "cancel" ? "cancel_title" : name), about, body: { selection: { id: [task.id] } } }));
+    actionButton(t(name), () => ({ pool, name, title: t(name === "cancel" ? "cancel_task" : name), about, body: { selection: { id: [task.id] } } }));
   const failed = task.state === "failed", open = task.pool === "pending";
   const buttons = [failed ? one("retry") : null, open ? one("cancel") : failed ? one("skip") : null, task.state === "handling" ? one("release") : null,
     failed ? actionButton(t("edit"), () => edit(task, pool, about)) : null].filter(Boolean);
@@ -83,17 +83,6 @@ function edit(task, pool, about) {
   return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, dry: { retry: true }, fields, read };
 }
 
-/** Until its gate lets it through, or the group has ended, a task is due at the end of the year 9999. @param {any} task */
-function waits(task) {
-  return task.gate && task.pool === "pending" && task.due_at === 253402300799999;
-}
-
-/** Of one that waits for a group, or did, the gate is > and its name. @param {any} task @returns {[string, import("../dom.js").Child]} */
-function gate(task) {
-  if (task.gate?.startsWith(">")) return [t("after_group"), foreign(task.gate.slice(1))];
-  return [t(waits(task) ? "waits_at_gate" : "gate"), foreign(task.gate)];
-}
-
 /** @param {any} task */
 function asked(task) {
   return h("span", {}, foreign(task.cancel.reason, 1000), " ", h("span.dim", {}, time(task.cancel.at)));
@@ -109,13 +98,13 @@ function took(task) {
 /** @param {any} task @param {import("../route.js").Place} place */
 export function view(task, place) {
   const search = (/** @type {string} */ name) => task[name] ? h("a", { href: link(place.pool, "tasks", { pool: "all", [name]: task[name] }) }, foreign(task[name])) : foreign(null);
-  const life = task.life ?? task.history ?? [];
+  const life = task.life ?? task.history ?? [], gate = gateOf(task);
   const told = /** @type {[string, import("../dom.js").Child][]} */ ([...(task.cancel ? [[t("cancel_was_asked"), asked(task)]] : []),
     ...(task.progress ? [[t("progress"), progress(task)]] : [])]);
   return h("div", { "data-key": task.id }, actions(task, place.pool),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
-      [t("dedup_key"), foreign(task.dedup_key)], gate(task), [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
-      [t(task.state === "handling" ? "lease_until" : "due_at"), time(waits(task) ? null : task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
+      [t("dedup_key"), foreign(task.dedup_key)], [gate.label, foreign(gate.name)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
+      [t(task.state === "handling" ? "lease_until" : "due_at"), time(gate.waits ? null : task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
       [t("took"), took(task)], [t("priority"), number(task.priority)], [t("shard"), number(task.shard)], [t("worker"), foreign(task.worker)], [t("owner"), foreign(task.owner)],
       ...told]),
     steps(task), result(task),

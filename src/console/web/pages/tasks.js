@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask, may } from "../api.js";
 import { h } from "../dom.js";
-import { foreign, number, state, time } from "../format.js";
+import { foreign, gateOf, number, state, time } from "../format.js";
 import { go, link, taskLink } from "../route.js";
 import { table } from "../table.js";
 import { t } from "../texts.js";
@@ -72,7 +72,7 @@ function actions(place) {
   if (!may()) return null;
   const one = (/** @type {string} */ name) => actionButton(t(name), () => {
     const { selection, about } = selected(place);
-    return { pool: place.pool, name, title: t(name === "cancel" ? "cancel_title" : name), about, body: { selection } };
+    return { pool: place.pool, name, title: t(name === "cancel" ? "cancel_tasks" : name), about, body: { selection } };
   });
   return h("div.actions", { role: "group", "aria-label": t("actions") },
     h("span", { role: "status" }, marked.size ? t("marked", { n: number(marked.size) }) : t("all_found")), one("retry"), one("cancel"), one("skip"), one("release"));
@@ -88,6 +88,12 @@ function mark(task, again) {
   return h("input", { type: "checkbox", "aria-label": t("mark", { id: task.id }), checked: marked.has(task.id), onchange });
 }
 
+/** @param {any} task */
+function due(task) {
+  const { name, label, waits } = gateOf(task);
+  return waits ? h("span", {}, label, " ", foreign(name)) : time(task.settled_at || task.due_at);
+}
+
 /** @param {{tasks: any[], next: string | null}} data @param {import("../route.js").Place} place @param {() => void} again */
 export function view(data, place, again) {
   const columns = /** @type {import("../table.js").Column<any>[]} */ ([
@@ -95,7 +101,7 @@ export function view(data, place, again) {
     { label: t("state"), cell: state },
     { label: t("handler"), cell: (task) => foreign(task.handler) },
     { label: t("biz_key"), cell: (task) => foreign(task.biz_key) },
-    { label: t("due_settled"), cell: (task) => time(task.settled_at || task.due_at) },
+    { label: t("due_settled"), cell: due },
     { label: t("created_at"), spare: true, cell: (task) => time(task.created_at) },
     { label: t("reason"), cell: (task) => foreign(task.reason, 160) },
   ]);

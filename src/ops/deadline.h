@@ -1,0 +1,22 @@
+/* Deadlines of tasks: when they are of no use any more. One is a row of tp_cancel without a person
+ * (cancel.h), written in the transaction that puts the task in; a task without one costs nothing. Claims,
+ * maintenance and workers obey the row like a cancel. Read next: cancel.h, worker/canceller.c. */
+#ifndef TPI_OPS_DEADLINE_H
+#define TPI_OPS_DEADLINE_H
+
+#include "ops/conn.h"
+
+bool tpi_deadline_given(const tp_new_task *task);
+/* TP_MISUSE with text when the deadline cannot be. */
+TP_CHECKED tp_status tpi_deadline_check(const tp_new_task *task);
+/* Of those of the tasks that have one, which were just put in, in the transaction that is open. again: an
+ * earlier task may have had one of their ids. */
+TP_CHECKED tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks, size_t count, bool again);
+/* Gives the open task another task's deadline, or takes away the one that it has. had: has it one? */
+TP_CHECKED tp_status tpi_deadline_replace(tp_conn *conn, const char *id, const tp_new_task *task, bool had);
+/* *what becomes its name when the task that is there has another deadline. A deadline in ms is not compared:
+ * from when it counts may be gone. */
+TP_CHECKED tp_status tpi_deadline_compare(struct tpi_store *store, const tp_new_task *task,
+                                          const char **what);
+
+#endif
