@@ -61,6 +61,7 @@ bool tpi_run_is_unwanted(struct tp_run *run) {
         tpi_utf8_copy("its lease had lapsed, whether it was done before is not known", run->reason,
                       sizeof run->reason);
     if (notice) complete_reason(run, notice);
+    run->reason_noted = notice;
     return notice;
 }
 

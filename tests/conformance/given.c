@@ -34,7 +34,10 @@ void given_back(void) {
 }
 
 void empty_pool(void) {
-    tpi_pause_hint(false); /* what one test cancelled costs the next no statement */
+    /* What one test cancelled costs the next no statement. */
+    tpi_pause_hint(false);
+    tpi_pause_forget(pool.a);
+    tpi_pause_forget(pool.b);
     static const char *const tables[] = {
         "pending", "finished",    "failed",    "history", "once",       "schedule", "pause", "worker", "fx",
         "request", "request_row", "gate_task", "group",   "group_task", "progress", "step",  "cancel"};
