@@ -1593,6 +1593,22 @@ TP_API TP_CHECKED tp_status tp_worker_handle(tp_worker *worker, const char *hand
 /* The same with a retry policy of its own, which also says what a crash means (on_lapse). */
 TP_API TP_CHECKED tp_status tp_worker_handle_with(tp_worker *worker, const char *handler, tp_handler_fn fn,
                                                   void *arg, const tp_retry *retry);
+/* Filled by the caller; start from TP_HANDLER_INIT. Zero and NULL mean default. */
+typedef struct tp_handler_options {
+    size_t size;
+    const tp_retry *retry; /* as tp_worker_handle_with; NULL: the worker's */
+    int64_t deadline_ms;   /* a task that has been due for so long is of no use any more: it is not begun, but
+                            * skipped, and a handler that has it is told (TP_STOP_DEADLINE). Each retry is due
+                            * anew; for all tries together give the task a deadline. 0: none */
+    int64_t run_limit_ms;  /* a call that lasts longer is told (TP_STOP_TIME); five seconds later its lease is
+                            * not extended any more, so that others have the task when it has lapsed, which
+                            * counts as a failure. By plan hold it is told only. 0: none */
+} tp_handler_options;
+#define TP_HANDLER_INIT                                                                                      \
+    { sizeof(tp_handler_options), NULL, 0, 0 }
+/* The same with these options; NULL: none. docs/deadlines.md */
+TP_API TP_CHECKED tp_status tp_worker_handle_by(tp_worker *worker, const char *handler, tp_handler_fn fn,
+                                                void *arg, const tp_handler_options *options);
 /* Connects, checks the schema and starts the threads. */
 TP_API TP_CHECKED tp_status tp_worker_start(tp_worker *worker);
 /* Asks the worker to end: nothing more is claimed, running handlers end, tasks not started are released.
@@ -1680,7 +1696,8 @@ TP_API int tp_run_should_stop(const tp_run *run);
     X(TP_STOP_NONE, 0, "none")           /* there is no cause */                                             \
     X(TP_STOP_LOST, 1, "lost")           /* the claim was lost: the result is thrown away */                 \
     X(TP_STOP_CANCELLED, 2, "cancelled") /* somebody cancelled the task */                                   \
-    X(TP_STOP_DEADLINE, 3, "deadline")   /* kept free: no task has one yet */                                \
+    X(TP_STOP_DEADLINE, 3, "deadline")   /* the task's deadline has passed */                                \
+    X(TP_STOP_TIME, 4, "time")           /* it runs for longer than its handler may */                       \
     X(TP_STOP_WORKER, 5, "worker")       /* the worker is to stop */
 typedef enum tp_stop {
 #define TP_STOP_ENUM(id, number, name) id = number,
@@ -1690,9 +1707,9 @@ typedef enum tp_stop {
 } tp_stop;
 TP_API const char *tp_stop_name(tp_stop stop);
 /* *text (may be NULL) gets words for people, such as who cancelled it and why; it lives until the handler
- * returns. Of a task that was cancelled the handler decides: TP_RUN_DONE counts, it is done; any other
- * verdict ends it as skipped, for that reason and with no retry. A task that runs for less than a second may
- * not be told, and one that is stepped (tp_worker_step) is not. */
+ * returns. Of a task that was cancelled, or is past its deadline, the handler decides: TP_RUN_DONE counts, it
+ * is done; any other verdict ends it as skipped, for that reason and with no retry. A task that runs for less
+ * than a second may not be told, and one that is stepped (tp_worker_step) is not. */
 TP_API tp_stop tp_run_stop_cause(const tp_run *run, const char **text);
 /* 1 when the claim was lost: another has the task, or will have. */
 TP_API int tp_run_lost(const tp_run *run);

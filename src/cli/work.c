@@ -79,6 +79,7 @@ static bool is_named_before(const char **options, const char *option, size_t len
 static enum cli_exit add_handler(tp_worker *worker, const char *option) {
     const char *mark = strchr(option, '=');
     char name[TP_HANDLER_MAX + 1];
+    tp_handler_options options = TP_HANDLER_INIT;
     char *path;
     tp_status status;
 
@@ -91,7 +92,8 @@ static enum cli_exit add_handler(tp_worker *worker, const char *option) {
         args_fail("--handler names %s twice; a handler has one program", name);
     path = find_program(mark + 1);
     if (!path) return EXIT_PROGRAM;
-    status = tp_worker_handle(worker, name, handle_task, path);
+    options.deadline_ms = work_options.deadline_ms;
+    status = tp_worker_handle_by(worker, name, handle_task, path, &options);
     return status == TP_OK ? EXIT_DONE : cli_fail_tp(status);
 }
 

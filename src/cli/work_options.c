@@ -40,6 +40,8 @@ struct poptOption work_table[] = {
     TEXT("settle-time", settle_time, "TIME", "how long a completion may wait for others (5ms)"),
     TEXT("retry", retry, "LIST", "pauses after failures (1m,5m,20m), or none"),
     TEXT("on-crash", on_crash, "retry|fail|skip", "what a lease that lapsed means for the task (retry)"),
+    TEXT("deadline", deadline, "TIME",
+         "skip tasks that have been due for so long, and end programs that have them (none)"),
     TEXT("timeout", timeout, "TIME", "end a program that runs longer; a failure (no limit)"),
     TEXT("later", later, "TIME", "when a task is due again after exit code 75 (30s)"),
     TEXT("alert", alert, "PROGRAM", "run PROGRAM on each task that reaches the failed pool"),
@@ -131,6 +133,7 @@ static void read_durations(tp_worker_options *worker) {
     args_duration("--settle-time", work_options.settle_time, &worker->settle_ms);
     args_duration("--stop-after", work_options.stop_after, &worker->stop_ms);
     args_duration("--alert-group", work_options.alert_group, &worker->alert_group_ms);
+    args_duration("--deadline", work_options.deadline, &work_options.deadline_ms);
     args_duration("--timeout", work_options.timeout, &work_options.timeout_ms);
     args_duration("--later", work_options.later, &work_options.later_ms);
 }

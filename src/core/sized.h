@@ -22,6 +22,7 @@
     X(calendar_day, "TP_CALENDAR_DAY_INIT", name, reserved)                                                  \
     X(business_day_info, "TP_BUSINESS_DAY_INIT", begins_at, cut_off_at)                                      \
     X(worker_options, "TP_WORKER_INIT", keep_alive_ms, hook_count)                                           \
+    X(handler_options, "TP_HANDLER_INIT", retry, run_limit_ms)                                               \
     X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \

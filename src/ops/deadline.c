@@ -60,8 +60,13 @@ tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks, size_t cou
 }
 
 tp_status tpi_deadline_replace(tp_conn *conn, const char *id, const tp_new_task *task, bool had) {
+    struct tpi_args args = {0};
+    bool cancelled = false;
     tp_status status = had ? tpi_cancel_forget(conn, &id, 1) : TP_OK;
-    return status == TP_OK && tpi_deadline_given(task) ? add(conn, task, &id, 1) : status;
+    if (status != TP_OK || !tpi_deadline_given(task)) return status;
+    tpi_args_text(&args, TPI_P_id, id);
+    status = had ? TP_OK : tpi_store_exists(&conn->store, TPI_S_cancel_asked, &args, &cancelled);
+    return status == TP_OK && !cancelled ? add(conn, task, &id, 1) : status;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/trace.h"
+#include "worker/time_limit.h"
 
 enum { LOOK_MAX = 1000 };
 
@@ -67,6 +68,7 @@ void *tpi_canceller_main(void *arg) {
     tpi_session_init(&looking.session, part->sessions, "canceller");
     while (!tpi_lifetime_over(life)) {
         look(&looking, part->jobs);
+        tpi_time_limit_look(part->jobs);
         tpi_session_drop(&looking.session);
         int64_t every_ms = tpi_canceller_every_ms;
         int64_t pause_ms = atomic_load(&life->in_progress) ? every_ms / 10 : every_ms;

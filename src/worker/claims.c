@@ -24,15 +24,29 @@ static int64_t leave_delay(const tp_task *task, int32_t failures, const char *re
     return 0;
 }
 
-tp_status tpi_handler_read(const char *name, tp_handler_fn fn, void *arg, const tp_retry *retry,
+static tp_status check_durations(const tp_handler_options *options) {
+    bool legal = options->deadline_ms >= 0 && options->deadline_ms <= TP_DURATION_MAX &&
+                 options->run_limit_ms >= 0 && options->run_limit_ms <= TP_DURATION_MAX;
+    return legal ? TP_OK
+                 : tpi_error(TP_MISUSE, "tp_worker_handle: deadline_ms and run_limit_ms are 0 to %lld",
+                             (long long)TP_DURATION_MAX);
+}
+
+tp_status tpi_handler_read(const char *name, tp_handler_fn fn, void *arg, const tp_handler_options *options,
                            struct tpi_handler *out) {
+    const tp_retry *retry = options->retry;
     if (!name_is_legal(name))
         return tpi_error(TP_MISUSE,
                          "tp_worker_handle: a handler's name is 1 to %d of letters, digits and . _ : -",
                          TP_HANDLER_MAX);
     tp_status status = tpi_options_check_retry(retry);
+    if (status == TP_OK) status = check_durations(options);
     if (status != TP_OK) return status;
-    *out = (struct tpi_handler){.fn = fn, .arg = arg, .retry = retry};
+    *out = (struct tpi_handler){.fn = fn,
+                                .arg = arg,
+                                .retry = retry,
+                                .deadline_ms = options->deadline_ms,
+                                .run_limit_ms = options->run_limit_ms};
     memcpy(out->name, name, strlen(name) + 1);
     out->in_claims = tpi_retry_read(retry);
     if (out->in_claims.delay) out->in_claims.delay = leave_delay;
@@ -47,6 +61,7 @@ tp_status tpi_handler_add(struct tpi_handler_table *table, const struct tpi_hand
                          TP_CLAIM_HANDLERS_MAX);
     struct tpi_handler *added = &table->all[table->count];
     *added = *handler;
+    table->timed = table->timed || handler->deadline_ms || handler->run_limit_ms;
     table->names[table->count++] = added->name;
     return TP_OK;
 }

@@ -12,19 +12,21 @@ struct tpi_handler {
     char name[TP_HANDLER_MAX + 1];
     tp_handler_fn fn;
     void *arg;
-    const tp_retry *retry; /* NULL: the default ladder */
-    tp_retry in_claims;    /* the same, but its delay is left to the thread that would run the handler */
+    const tp_retry *retry;             /* NULL: the default ladder */
+    int64_t deadline_ms, run_limit_ms; /* 0: none */
+    tp_retry in_claims; /* the same, but its delay is left to the thread that would run the handler */
 };
 
 struct tpi_handler_table {
     struct tpi_handler all[TP_CLAIM_HANDLERS_MAX];
     size_t count;
     const char *names[TP_CLAIM_HANDLERS_MAX]; /* of all */
+    bool timed;                               /* one has a deadline or a limit */
 };
 
 /* Fills in what is to be added. */
-TP_CHECKED tp_status tpi_handler_read(const char *name, tp_handler_fn fn, void *arg, const tp_retry *retry,
-                                      struct tpi_handler *out);
+TP_CHECKED tp_status tpi_handler_read(const char *name, tp_handler_fn fn, void *arg,
+                                      const tp_handler_options *options, struct tpi_handler *out);
 /* Not while others look at it: before the worker's start. */
 TP_CHECKED tp_status tpi_handler_add(struct tpi_handler_table *table, const struct tpi_handler *handler);
 /* NULL: there is none of that name. */

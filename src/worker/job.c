@@ -89,6 +89,7 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
     job->claimed_ms = taken_ms;
+    job->waited_ms = tpi_task_waited_ms(task);
     tpi_lifetime_add_job(jobs->life);
     pthread_mutex_lock(&jobs->lock);
     job->number = ++jobs->last_number;
@@ -215,6 +216,7 @@ bool tpi_job_settle(struct tpi_job *job) {
     pthread_mutex_lock(&job->jobs->lock);
     bool ours = job->done ? !atomic_load(&job->passed_on) : !atomic_load(&job->lost);
     job->settling = true;
+    job->let_go = false;
     delist(job);
     pthread_mutex_unlock(&job->jobs->lock);
     return ours;
@@ -254,6 +256,17 @@ size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, uint64_t *after, st
     return count;
 }
 
+size_t tpi_jobs_oldest(struct tpi_jobs *jobs, struct tpi_job **all, size_t most) {
+    size_t count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct tpi_job *job = jobs->oldest; job && count < most; job = job->newer) {
+        job->refs++;
+        all[count++] = job;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
 /* Without memory it is told a second later. */
 void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why) {
     struct tpi_stop_notice *notice = calloc(1, sizeof *notice);
@@ -267,6 +280,30 @@ void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, co
     if (!known) atomic_store(&job->stop_notice, notice);
     pthread_mutex_unlock(&job->jobs->lock);
     if (known) free(notice);
+}
+
+/* ---- Calls that last too long ------------------------------------------------------------------------ */
+
+/* One that is made again has its lease extended again. */
+void tpi_job_called(struct tpi_job *job, int64_t began_ms) {
+    atomic_store(&job->overtime, false);
+    atomic_store(&job->began_ms, began_ms);
+    pthread_mutex_lock(&job->jobs->lock);
+    if (job->let_go && began_ms && !atomic_load(&job->lost)) enlist(job, began_ms);
+    if (began_ms) job->let_go = false;
+    pthread_mutex_unlock(&job->jobs->lock);
+}
+
+bool tpi_job_let_go(struct tpi_job *job) {
+    bool news = false;
+    pthread_mutex_lock(&job->jobs->lock);
+    for (struct tpi_job *one = job; one && job->running; one = one->successor) {
+        news = news || !one->let_go;
+        one->let_go = true;
+        delist(one);
+    }
+    pthread_mutex_unlock(&job->jobs->lock);
+    return news;
 }
 
 /* ---- Leases that are due -------------------------------------------------------------------------- */
@@ -309,14 +346,19 @@ size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due) {
     return count;
 }
 
+/* Under the lock. */
+static bool is_extended(const struct tpi_job *job) {
+    return !job->settling && !job->ended && !job->let_go && !atomic_load(&job->lost);
+}
+
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at) {
     pthread_mutex_lock(&job->jobs->lock);
-    if (!job->settling && !job->ended && !atomic_load(&job->lost)) enlist(job, extend_at);
+    if (is_extended(job)) enlist(job, extend_at);
     pthread_mutex_unlock(&job->jobs->lock);
 }
 
 void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms) {
     pthread_mutex_lock(&job->jobs->lock);
-    if (!job->settling && !job->ended && !atomic_load(&job->lost)) extended(job, asked_ms);
+    if (is_extended(job)) extended(job, asked_ms);
     pthread_mutex_unlock(&job->jobs->lock);
 }

@@ -68,8 +68,11 @@ struct tpi_job {
     struct tpi_job *next;              /* in the queue or in the completer's list */
     struct tpi_job *in_flight_next;    /* under in_flight.c's lock */
     struct tpi_settle settle;
-    struct tpi_result *result; /* what its handler gave back when it ended well; NULL: nothing */
-    int64_t claimed_ms;        /* monotonic: when the database's clock said how long it had waited */
+    struct tpi_result *result;     /* what its handler gave back when it ended well; NULL: nothing */
+    int64_t claimed_ms;            /* monotonic: when the database's clock said how long it had waited ... */
+    int64_t waited_ms;             /* ... which was so long */
+    atomic_int_least64_t began_ms; /* monotonic: the call of its handler began; 0: it is not called */
+    atomic_bool overtime;          /* that lasts longer than it may, and it was told */
 
     _Atomic(const struct tpi_stop_notice *)
         stop_notice; /* written under the jobs' lock, once; NULL: it is wanted */
@@ -82,6 +85,7 @@ struct tpi_job {
     bool settling;             /* the settle's answer decides now, not the lease renewer's */
     bool unheard;              /* a settle got no answer: only the next says what became of it */
     bool running;              /* its handler is being called */
+    bool let_go;               /* for so long that its lease is not extended any more */
     bool done;                 /* its handler has ended well, outside a transaction; not stored yet */
     struct tpi_job *successor; /* the next claim of this process, under which the call goes on */
     atomic_bool passed_on;     /* meanwhile this process has claimed the task anew */
@@ -138,6 +142,13 @@ void tpi_job_lose(struct tpi_job *job, const char *text);
  * last one's number. */
 size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, uint64_t *after, struct tpi_job **all,
                       char (*ids)[TP_ID_SIZE], size_t most);
+/* The oldest, with a reference to each. */
+size_t tpi_jobs_oldest(struct tpi_jobs *jobs, struct tpi_job **all, size_t most);
+/* Around a call of its handler: when it began; 0: it has ended. */
+void tpi_job_called(struct tpi_job *job, int64_t began_ms);
+/* Its lease, and that of the claim under which the call goes on, is extended no more. False: so it is
+ * already, or the call has ended. */
+bool tpi_job_let_go(struct tpi_job *job);
 /* Its task is not wanted any more. Nothing, if that is known. */
 void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
 

@@ -17,6 +17,7 @@
 #include "worker/hooks.h"
 #include "worker/outcome.h"
 #include "worker/stop_cause.h"
+#include "worker/time_limit.h"
 #include "worker/watchdog.h"
 
 /* ---- The call ---------------------------------------------------------------------------------------- */
@@ -57,6 +58,7 @@ tp_verdict tpi_run_call(struct tp_run *run) {
     reset(run);
     tpi_trace(TPI_TRACE_WORKER, "run task=%s handler=%s", run->job->task->id, run->job->task->handler);
     run->calls++;
+    tpi_time_limit_waited(run->job);
     if (tpi_run_is_unwanted(run)) return TP_RUN_SKIPPED;
     if (!handler) {
         tp_run_reason(run, "this worker has no handler of that name");
@@ -65,16 +67,17 @@ tp_verdict tpi_run_call(struct tp_run *run) {
     int64_t began = tpi_clock_mono_ms();
     struct tpi_tally *tally = run->runs->record->tally;
     if (run->calls == 1)
-        tpi_tally_wait(tally, handler->name,
-                       tpi_task_waited_ms(run->job->task) + began - run->job->claimed_ms);
+        tpi_tally_wait(tally, handler->name, run->job->waited_ms + began - run->job->claimed_ms);
     int64_t took = -1;
     tp_verdict verdict;
+    tpi_job_called(run->job, began);
     if (run->runs->hook_count) {
         verdict = tpi_hooks_call(run, &took);
     } else {
         verdict = handler->fn(run, handler->arg);
         took = tpi_clock_mono_ms() - began;
     }
+    tpi_job_called(run->job, 0);
     if (run->session->conn) tpi_conn_guard(run->session->conn, false);
     if (took >= 0) tpi_tally_run(tally, handler->name, took);
     if ((unsigned)verdict <= TP_RUN_LATER) return verdict;

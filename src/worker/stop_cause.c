@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "core/retry.h"
 #include "ops/for_workers.h"
 
 const char *tp_stop_name(tp_stop stop) {
@@ -32,6 +33,9 @@ tp_stop tp_run_stop_cause(const tp_run *run, const char **text) {
     } else if (notice) {
         cause = notice->cause;
         words = notice->reason;
+    } else if (atomic_load(&run->job->overtime)) {
+        cause = TP_STOP_TIME;
+        words = "it runs for longer than its handler may";
     } else if (tpi_lifetime_stopping(run->runs->life)) {
         cause = TP_STOP_WORKER;
         words = "the worker is to stop";
@@ -53,6 +57,9 @@ static void complete_reason(struct tp_run *run, const struct tpi_stop_notice *no
 
 bool tpi_run_is_unwanted(struct tp_run *run) {
     const struct tpi_stop_notice *notice = atomic_load(&run->job->stop_notice);
+    if (notice && tpi_reason_holder(run->job->task->reason))
+        tpi_utf8_copy("its lease had lapsed, whether it was done before is not known", run->reason,
+                      sizeof run->reason);
     if (notice) complete_reason(run, notice);
     run->reason_noted = notice;
     return notice;

@@ -176,12 +176,17 @@ void tp_worker_close(tp_worker *worker) {
     free_worker(worker);
 }
 
-tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
-                                const tp_retry *retry) {
+tp_status tp_worker_handle_by(tp_worker *worker, const char *name, tp_handler_fn fn, void *arg,
+                              const tp_handler_options *given) {
+    tp_handler_options options = TP_HANDLER_INIT;
+    struct tpi_handler handler;
     if (!worker || !name || !fn)
         return tpi_error(TP_MISUSE, "tp_worker_handle: worker, handler and fn must not be NULL");
-    struct tpi_handler handler;
-    tp_status status = tpi_handler_read(name, fn, arg, retry ? retry : worker->options.retry, &handler);
+    const char *fault = given ? tpi_sized_read_fault(TPI_SIZED_handler_options, given) : NULL;
+    if (fault) return tpi_error(TP_MISUSE, "%s", fault);
+    if (given) tpi_sized_read(TPI_SIZED_handler_options, given, &options);
+    if (!options.retry) options.retry = worker->options.retry;
+    tp_status status = tpi_handler_read(name, fn, arg, &options, &handler);
     if (status != TP_OK) return status;
     pthread_mutex_lock(&worker->life.lock);
     if (worker->life.state == TPI_STATE_OPEN)
@@ -192,8 +197,14 @@ tp_status tp_worker_handle_with(tp_worker *worker, const char *name, tp_handler_
     return status;
 }
 
+tp_status tp_worker_handle_with(tp_worker *worker, const char *handler, tp_handler_fn fn, void *arg,
+                                const tp_retry *retry) {
+    const tp_handler_options options = {.size = sizeof options, .retry = retry};
+    return tp_worker_handle_by(worker, handler, fn, arg, &options);
+}
+
 tp_status tp_worker_handle(tp_worker *worker, const char *handler, tp_handler_fn fn, void *arg) {
-    return tp_worker_handle_with(worker, handler, fn, arg, NULL);
+    return tp_worker_handle_by(worker, handler, fn, arg, NULL);
 }
 
 /* ---- A look ------------------------------------------------------------------------------------------ */

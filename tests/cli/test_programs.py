@@ -175,6 +175,63 @@ def test_timeout_reaches_all():
     run("skip", "--id", task["id"])
 
 
+def begun(task):
+    return os.path.exists(f"begun-{task}")
+
+
+def enqueue_for(handler, worker):
+    """A task that is begun before its deadline, and runs when that passes: on a busy machine the first may be too late."""
+    for seconds in (2, 4, 8, 16, 32, 64):
+        code, out, err = run("enqueue", handler, "x", f"--deadline={seconds}s")
+        check("enqueue --deadline", code == 0, err)
+        task = out.strip()
+        until(lambda: begun(task) or shown(task)["state"] == "skipped")
+        if begun(task) or worker.poll() is not None:
+            break
+    check(f"{handler}: begun before its deadline", begun(task), read("err"))
+    return task
+
+
+def test_not_wanted():
+    """A task that is cancelled, or whose deadline passes, while its program runs: SIGTERM, and SIGKILL to one that minds
+    none. What ends with 0 all the same is done."""
+    body = "print(os.getpid(), file=open('begun-' + os.environ['TASKPOOL_ID'], 'w'), flush=True)\ntime.sleep(600)\n"
+    python_program("dies", body)
+    python_program("minds", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + body)
+    python_program("does", "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n" + body)
+    kinds = ("dies", "minds", "does")
+    worker = begin_work("dies", "--handler=minds=./minds", "--handler=does=./does", "--threads=6")
+    cancelled = {kind: enqueue(kind) for kind in kinds}
+    for kind, task in cancelled.items():
+        check(f"{kind}: begun", until(lambda task=task: begun(task) and numbers(f"begun-{task}")), read("err"))
+    late = {kind: enqueue_for(kind, worker) for kind in kinds}
+    for task in cancelled.values():
+        code, _, err = run("cancel", "--id", task, "--why", "wrong amount")
+        check("cancel", code == 0, err)
+    for why, tasks in (("wrong amount", cancelled), ("its deadline", late)):
+        for kind, task in tasks.items():
+            check(f"{why}, {kind}: ended", until(lambda task=task: shown(task)["pool"] == "finished"), read("err"))
+            now = shown(task)
+            check(f"{why}, {kind}: how", now["state"] == ("done" if kind == "does" else "skipped"), now)
+            check(f"{why}, {kind}: why", kind == "does" or why in (now["reason"] or ""), now)
+            check(f"{why}, {kind}: gone", until(lambda task=task: is_gone(numbers(f"begun-{task}")[0])), now)
+    worker.send_signal(signal.SIGTERM)
+    check("two are done", "done 2" in await_end(worker), read("out"))
+
+
+def test_late_for_its_handler():
+    """work --deadline: what has been due for longer is skipped, and its program not started."""
+    program("on_time", "touch begun-$TASKPOOL_ID\n")
+    code, out, err = run("enqueue", "on_time", "x", "--due-at=2001-01-01T00:00:00Z")
+    check("enqueue", code == 0, err)
+    late, now = out.strip(), enqueue("on_time")
+    worker = begin_work("on_time", "--deadline=1h", "--drain")
+    await_end(worker)
+    check("one was skipped", shown(late)["state"] == "skipped" and not begun(late), shown(late))
+    check("with its reason", "3600000 ms after it was due" in (shown(late)["reason"] or ""), shown(late))
+    check("the other is done", shown(now)["state"] == "done" and begun(now), shown(now))
+
+
 def test_ignored_children():
     """Whoever started the worker ignores SIGCHLD: exit codes are seen all the same."""
     python_program("seven", "sys.exit(7)\n")
@@ -254,6 +311,8 @@ def test():
     test_lost_claim()
     test_waiting()
     test_timeout_reaches_all()
+    test_not_wanted()
+    test_late_for_its_handler()
     test_ignored_children()
     test_orphans()
     test_first_process()

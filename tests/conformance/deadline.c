@@ -410,6 +410,22 @@ TEST_ONCE(test_deadline__of_a_task_that_is_replaced_is_the_new_ones) {
     expect_deadline(id, due + 40); /* of the new one nothing but the time is taken */
 }
 
+TEST_ONCE(test_deadline__of_the_new_one_does_not_take_a_cancel_back) {
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    const char *id = put(.dedup_key = "order 7");
+    const tp_task *task = leased(id);
+    must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
+    expect_number(answer.answer, TP_CANCEL_ASKED);
+    must(tp_fail(pool.a, task, "no money", &at_once));
+    tp_new_task with_one = replacing(LONG_AGO, PAST);
+    must(tp_enqueue(pool.b, &with_one));
+    expect_number(count_of("tp_cancel WHERE who = 'ann'"), 1);
+    row_make_due(id);
+    tpi_pause_forget(pool.a);
+    expect_nothing(pool.a);
+    assert_non_null(strstr(row_of(id).reason, "cancelled by ann: wrong amount"));
+}
+
 /* ---- What it cannot be --------------------------------------------------------------------------------- */
 
 TEST_ONCE(test_deadline__refuses_what_makes_no_sense) {

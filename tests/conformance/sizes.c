@@ -261,6 +261,22 @@ static tp_worker *open_worker(void) {
     return worker;
 }
 
+static tp_handler_options for_handler_options(void) {
+    tp_handler_options options = TP_HANDLER_INIT;
+    options.run_limit_ms = 60000;
+    return options;
+}
+static tp_verdict do_nothing(tp_run *run, void *arg) {
+    (void)run, (void)arg;
+    return TP_RUN_DONE;
+}
+static tp_status use_handler_options(void *given) {
+    tp_worker *worker = open_worker();
+    tp_status status = tp_worker_handle_by(worker, pool.handler, do_nothing, NULL, given);
+    tp_worker_close(worker);
+    return status;
+}
+
 static tp_status use_counters(void *given) {
     tp_worker *worker = open_worker();
     tp_status status = tp_worker_counters(worker, given);

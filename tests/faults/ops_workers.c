@@ -240,7 +240,7 @@ static tp_status open_and_close(struct work *work) {
     tp_status status = tp_worker_open(pool.env, &o, &worker);
     want_untouched(status, worker);
     if (status != TP_OK) return status;
-    status = tp_worker_handle(worker, pool.handler, done, NULL);
+    status = tp_worker_handle_by(worker, pool.handler, done, NULL, NULL);
     tp_worker_close(worker);
     return status;
 }

@@ -63,6 +63,7 @@ int rig_set_up(void **state) {
     gate_init(&rig.gate);
     atomic_store(&rig.runs, 0);
     rig.arg = NULL;
+    rig.options = NULL;
     together = false;
     sockets_before = count_sockets();
     return code;
@@ -119,7 +120,7 @@ tp_worker *rig_open_by(const tp_worker_options *o, tp_handler_fn fn) {
     for (int i = 0; i < WORKERS; i++)
         together = together || open_workers[i];
     replace(NULL, worker);
-    must(tp_worker_handle(worker, pool.handler, fn, rig.arg));
+    must(tp_worker_handle_by(worker, pool.handler, fn, rig.arg, rig.options));
     return worker;
 }
 

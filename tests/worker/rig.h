@@ -18,9 +18,10 @@
 struct rig {
     struct watch watch;
     struct gate gate;
-    atomic_int runs;      /* calls of the handlers below */
-    void *arg;            /* what handlers get; NULL before each test */
-    const char *argument; /* the program's; NULL when it has none */
+    atomic_int runs;                   /* calls of the handlers below */
+    void *arg;                         /* what handlers get; NULL before each test */
+    const tp_handler_options *options; /* of handlers; NULL before each test */
+    const char *argument;              /* the program's; NULL when it has none */
 };
 extern struct rig rig;
 
