@@ -324,6 +324,8 @@
     X(check_gates, 0)                                                                                        \
     X(check_groups, 0)                                                                                       \
     X(check_held_groups, 0)                                                                                  \
+    X(check_open_groups, 0)                                                                                  \
+    X(check_blocked_gates, 0)                                                                                \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \

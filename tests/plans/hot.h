@@ -333,6 +333,8 @@
     X(check_gates, ALL, "taskpool check looks at every row")                                                 \
     X(check_groups, ALL, "taskpool check looks at every row")                                                \
     X(check_held_groups, ALL, "taskpool check looks at every row")                                           \
+    X(check_open_groups, ALL, "taskpool check looks at every row")                                           \
+    X(check_blocked_gates, ALL, "taskpool check looks at every row")                                         \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
