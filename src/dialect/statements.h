@@ -205,6 +205,7 @@
     X(group_closed, 0)                                                                                       \
     X(group_open_tasks, 0)                                                                                   \
     X(group_count, 0)                                                                                        \
+    X(groups_waiting, 0)                                                                                     \
     X(group_list, 0)                                                                                         \
     X(group_find, 0)                                                                                         \
     X(group_old, 0)                                                                                          \

@@ -323,7 +323,11 @@ expect "so it has three" 0 '"tasks":3,'
 printf 'handler,group\nloads,unknown\n' >unknown.csv
 run enqueue --file unknown.csv
 expect "an unknown group is refused" 2
+run top --once --json
+expect "top counts those that wait for it" 0 '"after_groups":2,'
 run skip --handler loads
+run top --once --json
+expect "none of them waits any more" 0 '"after_groups":0,'
 run top --once --json
 expect "top counts those that wait at gates" 0 '"at_gates":1,'
 run gate set bank --tokens 100 --period 1m
