@@ -1195,7 +1195,8 @@ TP_API TP_CHECKED tp_status tp_group_close(tp_conn *conn, const char *name);
 /* Ends the groups that have ended, each in a transaction in which what waited for it becomes due. Workers do
  * this within a second of a group's last settle; a program that claims without a worker calls it after its
  * settles. *ended (may be NULL) gets how many. TP_NONE: no group is open or closed. TP_CONFLICT, TP_TIMEOUT:
- * others were in the way of some. Outside an explicit transaction only. */
+ * others were in the way of some. TP_DB: a rule of your own refuses the end of one; the others have ended.
+ * Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_groups_end(tp_conn *conn, size_t *ended);
 
 typedef struct tp_group {

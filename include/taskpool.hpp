@@ -248,6 +248,8 @@ class new_task {
     std::optional<std::string> gate;
     std::optional<std::string> group;
     std::optional<std::string> after;
+    std::optional<std::string> cut_off_calendar;
+    milliseconds cut_off_lead{0};
     std::optional<time_point> deadline_at;
     milliseconds deadline{0};
 
@@ -277,6 +279,8 @@ class new_task {
         raw_.gate = detail::text(gate);
         raw_.group = detail::text(group);
         raw_.after = detail::text(after);
+        raw_.cut_off_calendar = detail::text(cut_off_calendar);
+        raw_.cut_off_lead_ms = cut_off_lead.count();
         raw_.deadline_at = deadline_at ? deadline_at->time_since_epoch().count() : 0;
         raw_.deadline_ms = deadline.count();
         return &raw_;
@@ -437,6 +441,16 @@ class conn {
                                    std::nothrow_t) noexcept {
         return tp_cancel(conn_.get(), detail::text(id), detail::text(who), detail::text(why), &became);
     }
+    // Start from TP_EDIT_INIT, and call again with it. TP_NONE: no such task. TP_EXISTS: another open one has its dedup_key.
+    [[nodiscard]] tp_status edit(const std::string &id, tp_edit_request &edit, const std::string &who, const std::string &why,
+                                 std::nothrow_t) noexcept {
+        return tp_edit(conn_.get(), detail::text(id), &edit, detail::text(who), detail::text(why));
+    }
+    // The n-th business day after date; "": today. TP_NONE: n is 0, and it is closed.
+    [[nodiscard]] tp_status business_day(const std::string &calendar, const std::string &date, std::int32_t n,
+                                         tp_business_day_info &day, std::nothrow_t) noexcept {
+        return tp_business_day(conn_.get(), detail::text(calendar), date.empty() ? nullptr : detail::text(date), n, &day);
+    }
     // Start from TP_GATE_INIT. TP_EXISTS: it is so already.
     [[nodiscard]] tp_status gate_set(const std::string &name, const tp_gate_options &options, const std::string &who,
                                      std::nothrow_t) noexcept {
@@ -546,6 +560,16 @@ class conn {
         tp_cancelled became = TP_CANCELLED_INIT;
         check(cancel(id, who, why, became, std::nothrow));
         return became;
+    }
+    // Was it there, and is edited? Four eyes: see the function above.
+    bool edit(const std::string &id, tp_edit_request &edit, const std::string &who, const std::string &why = "") {
+        return check(this->edit(id, edit, who, why, std::nothrow)) == TP_OK;
+    }
+    [[nodiscard]] std::optional<tp_business_day_info> business_day(const std::string &calendar, const std::string &date,
+                                                                   std::int32_t n) {
+        tp_business_day_info day = TP_BUSINESS_DAY_INIT;
+        if (check(business_day(calendar, date, n, day, std::nothrow)) == TP_NONE) return std::nullopt;
+        return day;
     }
     // Was it not so already?
     bool gate_set(const std::string &name, const tp_gate_options &options, const std::string &who = "") {

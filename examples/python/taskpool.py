@@ -25,6 +25,7 @@ STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "requested": 4, "st
 OK, NONE, EXISTS, EXHAUSTED = 0, 1, 2, 3
 RUN_DONE, RUN_FAILED, RUN_SKIPPED, RUN_LATER = range(4)
 GROUP_ALL_DONE, GROUP_ALL_ENDED = range(2)
+EDITS = {"params": 1, "biz_key": 2, "dedup_key": 4, "priority": 8, "due_at": 16, "max_failures": 32, "shard": 64}
 CANCEL_ANSWERS = ("unknown", "skipped", "asked", "late")
 ID = c.c_char * 37
 
@@ -110,6 +111,17 @@ class tp_group(Struct):
                                                 "failed", "after")])
 
 
+class tp_edit_request(Struct):
+    _fields_ = [("size", c.c_size_t), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p), ("due_at", c.c_int64),
+                ("fields", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32), ("retry", c.c_int32),
+                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32)]
+
+
+class tp_business_day_info(Struct):
+    _fields_ = [("size", c.c_size_t), ("date", c.c_char * 16), ("kind", c.c_int), ("reserved", c.c_int32), ("begins_at", c.c_int64),
+                ("cut_off_at", c.c_int64)]
+
+
 class tp_cancelled(Struct):
     _fields_ = [("size", c.c_size_t), ("answer", c.c_int), ("reserved", c.c_int32), ("state", c.c_char * 16), ("request_id", c.c_char * 40)]
 
@@ -144,6 +156,8 @@ SIGNATURES = {
     "tp_run_step": [P, TEXT, STEP, P, c.POINTER(TEXT)], "tp_run_step_result": [P, TEXT],
     "tp_step_find": [P, TASK, TEXT, SEE_STEP, P], "tp_step_add": [P, TASK, TEXT, TEXT, c.c_int64], "tp_progress_set": [P, TASK, c.c_int, TEXT],
     "tp_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(tp_cancelled)],
+    "tp_edit": [P, TEXT, c.POINTER(tp_edit_request), TEXT, TEXT],
+    "tp_business_day": [P, TEXT, TEXT, c.c_int32, c.POINTER(tp_business_day_info)],
     "tp_gate_set_with": [P, TEXT, c.POINTER(tp_gate_options), TEXT], "tp_gate_remove": [P, TEXT, TEXT], "tp_gate_each": [P, TEXT, SEE_GATE, P],
     "tp_group_open": [P, TEXT, c.c_int, TEXT], "tp_group_close": [P, TEXT], "tp_groups_end": [P, c.POINTER(c.c_size_t)],
     "tp_group_each": [P, TEXT, SEE_GROUP, P], "tp_group_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(c.c_size_t)],
@@ -243,6 +257,16 @@ class Claim:
             self.struct.retry = c.pointer(retry)
         if shards:
             self.struct.shards, self.struct.shard_count = (c.c_int32 * len(shards))(*shards), len(shards)
+
+
+class Edit:
+    """New values for one task that waits or failed: due_at, priority, shard, params, biz_key, dedup_key, max_failures; retry=1. Edit
+    again with it after a failure."""
+
+    def __init__(self, retry=0, **values):
+        self.struct = tp_edit_request(retry=retry, **{name: text(value) if isinstance(value, str) else value for name, value in
+                                                      values.items()})
+        self.struct.fields = sum(EDITS[name] for name in values)
 
 
 # ---- What the library hands out ----
@@ -441,6 +465,18 @@ class Connection(Session):
         if checked(lib.tp_cancel(self.pointer, text(id), text(who), text(why), c.byref(became))) == STATUSES["requested"]:
             return "requested"
         return CANCEL_ANSWERS[became.answer]
+
+    def edit(self, id, edit, who, why=None):
+        """done, none (no such task), exists (another open one has its dedup_key), or requested, of a second person."""
+        status = checked(lib.tp_edit(self.pointer, text(id), c.byref(edit.struct), text(who), text(why)))
+        return "done" if status == OK else lib.tp_status_name(status).decode()
+
+    def business_day(self, calendar, date=None, n=0):
+        """(date, cut_off_at) of the n-th business day after date (None: today); None: n is 0, and it is closed."""
+        day = tp_business_day_info()
+        if checked(lib.tp_business_day(self.pointer, text(calendar), text(date), n, c.byref(day))) != OK:
+            return None
+        return day.date.decode(), day.cut_off_at
 
     def gate_set(self, name, who=None, **options):
         """Makes or changes a gate: width, tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so already."""

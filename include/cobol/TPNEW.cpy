@@ -3,7 +3,7 @@
       *> task INITIALIZE it first. To ask again call again with the
       *> block as it is.
        01 TP-NEW.
-           05 FILLER PIC S9(9) COMP-5 VALUE 976.
+           05 FILLER PIC S9(9) COMP-5 VALUE 1056.
       *> LENGTH OF the field for the params, which is an argument.
            05 TPN-PARAMS-SIZE PIC S9(9) COMP-5 VALUE 0.
       *> 0: without trailing blanks; else exactly so many bytes.
@@ -46,3 +46,6 @@
            05 TPN-GROUP PIC X(136) VALUE SPACES.
       *> Due when this group has ended.
            05 TPN-AFTER PIC X(136) VALUE SPACES.
+      *> Due by the next cut-off of this calendar, so long before.
+           05 TPN-CUT-OFF-CALENDAR PIC X(72) VALUE SPACES.
+           05 TPN-CUT-OFF-LEAD-MS PIC S9(18) COMP-5 VALUE 0.

@@ -90,6 +90,9 @@ struct new_block {
     char group[KEY_FIELD];
     /* Due when this group has ended. */
     char after[KEY_FIELD];
+    /* Due by the next cut-off of this calendar, so long before. */
+    char cut_off_calendar[HANDLER_FIELD];
+    int64_t cut_off_lead_ms;
 };
 
 /* TPCLAIM: what to claim, for TP_CLAIM and TP_STEP; and when what failed is tried again, for TP_FAIL and
@@ -216,6 +219,52 @@ struct cancel_block {
     /* Who asks, and why; both are kept. */
     char who[KEY_FIELD];
     char why[REASON_FIELD];
+};
+
+/* TPEDIT: for TP_EDIT. To ask again call again with the block as it is. */
+struct edit_block {
+    int32_t size;
+    /* 1 in each of these: that value is written. */
+    int32_t set_params;
+    int32_t set_biz_key;
+    int32_t set_dedup_key;
+    int32_t set_priority;
+    int32_t set_due_at;
+    int32_t set_max_failures;
+    int32_t set_shard;
+    /* 1: pending again, without failures. */
+    int32_t retry;
+    int32_t priority;
+    int32_t max_failures;
+    int32_t shard;
+    /* LENGTH OF the field for the params, which is an argument. */
+    int32_t params_size;
+    /* 0: without trailing blanks; else exactly so many bytes. */
+    int32_t params_length;
+    int64_t due_at;
+    char id[ID_FIELD];
+    /* Spaces: the library makes one. */
+    char edit_id[ID_FIELD];
+    char biz_key[KEY_FIELD];
+    char dedup_key[KEY_FIELD];
+    /* Who edits, and why; both are kept. */
+    char who[KEY_FIELD];
+    char why[REASON_FIELD];
+};
+
+/* TPDAY: for TP_BUSINESS_DAY. */
+struct day_block {
+    int32_t size;
+    /* 0: DATE itself; n: the n-th business day after it, or before. */
+    int32_t number;
+    int32_t kind;
+    int32_t reserved;
+    /* In ms since 1970 UTC, like all times. */
+    int64_t begins_at;
+    int64_t cut_off_at;
+    char calendar[HANDLER_FIELD];
+    /* As 2026-12-24; spaces: today. The day that was found. */
+    char date[16];
 };
 
 /* TPGATE: for TP_GATE_SET, TP_GATE_SHOW and TP_GATE_REMOVE. */

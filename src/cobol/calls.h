@@ -43,6 +43,8 @@ TP_API int TP_AWAIT(void *area, void *conn, void *task_block, void *result_block
 TP_API int TP_PROGRESS(void *area, void *conn, void *task_block, void *progress_block);
 
 TP_API int TP_CANCEL(void *area, void *conn, void *cancel_block);
+TP_API int TP_EDIT(void *area, void *conn, void *edit_block, void *params);
+TP_API int TP_BUSINESS_DAY(void *area, void *conn, void *day_block);
 TP_API int TP_GATE_SET(void *area, void *conn, void *gate_block);
 TP_API int TP_GATE_SHOW(void *area, void *conn, void *gate_block);
 TP_API int TP_GATE_REMOVE(void *area, void *conn, void *gate_block);

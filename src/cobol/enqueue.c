@@ -16,6 +16,7 @@ struct texts {
     char gate[HANDLER_FIELD + 1];
     char group[KEY_FIELD + 1];
     char after[KEY_FIELD + 1];
+    char cut_off_calendar[HANDLER_FIELD + 1];
     char *params;
 };
 
@@ -39,6 +40,9 @@ static tp_status read_texts(struct call *call, const struct new_block *block, co
         status = call_text(call, "TPN-GROUP", block->group, sizeof block->group, texts->group);
     if (status == TP_OK)
         status = call_text(call, "TPN-AFTER", block->after, sizeof block->after, texts->after);
+    if (status == TP_OK)
+        status = call_text(call, "TPN-CUT-OFF-CALENDAR", block->cut_off_calendar,
+                           sizeof block->cut_off_calendar, texts->cut_off_calendar);
     if (status == TP_OK)
         status =
             call_long_text(call, "params", params, block->params_size, block->params_length, &texts->params);
@@ -67,6 +71,8 @@ static tp_status enqueue(struct call *call, struct new_block *block, const struc
     task.deadline_ms = block->deadline_ms;
     task.group = text_or_null(texts->group);
     task.after = text_or_null(texts->after);
+    task.cut_off_calendar = text_or_null(texts->cut_off_calendar);
+    task.cut_off_lead_ms = block->cut_off_lead_ms;
     memcpy(&task.content, &block->content, sizeof task.content);
     status = tp_enqueue(call->conn->conn, &task);
     memcpy(&block->content, &task.content, sizeof task.content);
@@ -82,6 +88,7 @@ static void fill_missing(struct new_block *block) {
     field_fill(block->gate, sizeof block->gate, "");
     field_fill(block->group, sizeof block->group, "");
     field_fill(block->after, sizeof block->after, "");
+    field_fill(block->cut_off_calendar, sizeof block->cut_off_calendar, "");
 }
 
 int TP_ENQUEUE(void *area, void *conn, void *new_block, void *params) {

@@ -161,26 +161,3 @@ int TP_GROUPS_END(void *area, void *conn) {
     if (status == TP_OK) status = tp_groups_end(call.conn->conn, NULL);
     return call_end(&call, status);
 }
-
-/* ---- Cancel ---------------------------------------------------------------------------------------------
- */
-
-int TP_CANCEL(void *area, void *conn, void *cancel_block) {
-    struct call call;
-    struct cancel_block block;
-    tp_cancelled became = TP_CANCELLED_INIT;
-    char id[ID_FIELD + 1], who[KEY_FIELD + 1], why[REASON_FIELD + 1];
-    tp_status status = call_begin_on(&call, area, "TP_CANCEL", conn);
-    if (status == TP_OK) status = call_block(&call, &block, cancel_block, sizeof block, "TPCANCEL");
-    if (status == TP_OK) status = call_text_whole(&call, "TPX-ID", block.id, sizeof block.id, id);
-    if (status == TP_OK) status = call_text(&call, "TPX-WHO", block.who, sizeof block.who, who);
-    if (status == TP_OK) status = call_text_whole(&call, "TPX-WHY", block.why, sizeof block.why, why);
-    if (status == TP_OK) status = tp_cancel(call.conn->conn, id, who, why, &became);
-    if (status >= TP_OK) {
-        block.answer = (int32_t)became.answer;
-        field_fill(block.state, sizeof block.state, became.state);
-        field_fill(block.request_id, sizeof block.request_id, became.request_id);
-        memcpy(cancel_block, &block, sizeof block);
-    }
-    return call_end(&call, status);
-}

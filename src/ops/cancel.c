@@ -100,7 +100,7 @@ tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const c
                          bool *news) {
     struct tpi_store *store = &conn->store;
     struct tpi_args args = {0};
-    bool asked = false;
+    bool asked = false, open = false;
     tpi_args_text(&args, TPI_P_id, id);
     tpi_args_text(&args, TPI_P_who, who);
     tpi_args_text(&args, TPI_P_reason, why);
@@ -112,7 +112,10 @@ tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *who, const c
     if (status != TP_NONE) return status;
     *news = false;
     status = tpi_store_exists(store, TPI_S_cancel_asked, &args, &asked);
-    return status == TP_OK && !asked ? TP_NONE : status;
+    if (status != TP_OK || asked) return status;
+    status = tpi_store_exists(store, TPI_S_find_open, &args, &open);
+    if (status == TP_OK && open) return tpi_refused_silently(store, "stored no row", "cancel");
+    return status == TP_OK ? TP_NONE : status;
 }
 
 tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count) {

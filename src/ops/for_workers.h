@@ -60,7 +60,8 @@ TP_CHECKED tp_status tpi_check_result(const char *what, const char *result);
  * and the claim is held. */
 TP_CHECKED tp_status tpi_step_find(tp_conn *conn, const tp_task *task, const char *name,
                                    struct tpi_texts *texts, const char **result);
-/* Records it, in the transaction that holds the task by tp_extend. TP_CONFLICT: it is there. */
+/* Records it, in the transaction that holds the task by tp_extend. TP_CONFLICT: it is there, or an
+ * index of the application's own refuses it. */
 TP_CHECKED tp_status tpi_step_add(tp_conn *conn, const tp_task *task, const char *name, const char *result);
 /* TP_MISUSE, TP_TOOBIG: it is no name of a step. */
 TP_CHECKED tp_status tpi_step_check_name(const char *name);

@@ -40,8 +40,11 @@ tp_status tpi_group_read(tp_conn *conn, const char *name, struct tpi_group *grou
 tp_status tpi_group_lock(tp_conn *conn, const char *name, struct tpi_group *group) {
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_change_one(&conn->store, TPI_S_group_lock, &args);
-    return status == TP_OK ? tpi_group_read(conn, name, group) : status;
+    tp_status locked = tpi_store_change_one(&conn->store, TPI_S_group_lock, &args);
+    if (locked < TP_OK) return locked;
+    tp_status status = tpi_group_read(conn, name, group);
+    if (locked != TP_NONE || status != TP_OK) return status;
+    return tpi_refused_silently(&conn->store, "kept a group as it was", "group");
 }
 
 /* Keeps it from being closed or ended. What shares no locks has one who writes at a time, or takes the row
@@ -84,15 +87,31 @@ static tp_status join(tp_conn *conn, const char *name, enum tpi_group_part part,
     return tpi_refused_silently(&conn->store, "stored no row", "group_task");
 }
 
+/* Fewer were released than wait: others were skipped, or a rule of the application's own keeps them. */
+static tp_status check_released(tp_conn *conn, const char *gate, const char *const *ids, size_t count) {
+    const char *gates[TPI_LIST_MAX];
+    struct tpi_texts texts = {0};
+    size_t found = 0;
+    bool kept = false;
+    tp_status status = tpi_gate_of_each(conn, ids, count, &texts, gates, &found);
+    for (size_t i = 0; i < count && status == TP_OK; i++)
+        kept = kept || (gates[i] && strcmp(gates[i], gate) == 0);
+    tpi_texts_free(&texts);
+    if (!kept) return status;
+    return tpi_refused_silently(&conn->store, "kept a task that waits for a group as it was", "pending");
+}
+
 tp_status tpi_group_release(tp_conn *conn, const char *name, const char *const *ids, size_t count) {
     struct tpi_args args = {0};
     char gate[TPI_GATE_SIZE] = {TPI_GROUP_AFTER};
-    int64_t rows = 0; /* fewer: others were skipped */
+    int64_t rows = 0;
     memcpy(gate + 1, name, strnlen(name, sizeof gate - 2));
     tpi_args_list(&args, ids, count);
     tpi_args_text(&args, TPI_P_gate, gate);
     tpi_conn_let_through(conn);
-    return tpi_store_change(&conn->store, TPI_S_group_release, &args, &rows);
+    tp_status status = tpi_store_change(&conn->store, TPI_S_group_release, &args, &rows);
+    if (status != TP_OK || rows == (int64_t)count) return status;
+    return check_released(conn, gate, ids, count);
 }
 
 /* Tasks that are the same to one group, which is locked. */
@@ -151,6 +170,7 @@ tp_status tpi_groups_enter(tp_conn *conn, tp_new_task *const *tasks, size_t coun
 struct asked {
     const char *name, *parent;
     tp_group_rule rule;
+    bool alone; /* no transaction is open: it may be asked again */
 };
 
 static tp_status check_name(tp_conn *conn, const char *operation, const char *name) {
@@ -173,6 +193,17 @@ static tp_status compare(const struct tpi_group *there, const struct asked *aske
 }
 
 /* Its parent keeps open meanwhile. Of two who open it at the same time one is there first. */
+/* Nothing was stored, without an error: another session has opened it, or a rule of the application's own
+ * refuses it. Through an old snapshot, which a lent session may have, that cannot be told. */
+static tp_status not_added(tp_conn *conn, const struct asked *asked) {
+    struct tpi_group there = {.cancelled = 0};
+    if (!conn->store.link.owned)
+        return tpi_error(TP_CONFLICT, "another session has just opened the group; ask again");
+    tp_status status = tpi_group_read(conn, asked->name, &there);
+    if (status == TP_OK) return compare(&there, asked);
+    return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no row", "group") : status;
+}
+
 static tp_status open_group(tp_conn *conn, const struct asked *asked) {
     struct tpi_args args = {0};
     struct tpi_group there = {.cancelled = 0}, parent = {.cancelled = 0};
@@ -182,7 +213,8 @@ static tp_status open_group(tp_conn *conn, const struct asked *asked) {
     tpi_args_text(&args, TPI_P_rule, rule_names[asked->rule]);
     tpi_args_text(&args, TPI_P_parent, asked->parent);
     status = tpi_store_change_one(&conn->store, TPI_S_group_add, &args);
-    if (status == TP_NONE || tpi_refused_as_there(&conn->store, status)) {
+    if (status == TP_NONE) return not_added(conn, asked);
+    if (!asked->alone && tpi_refused_as_there(&conn->store, status)) {
         conn->store.link.diag.class = TPI_CLASS_CONFLICT; /* no task was there */
         return tpi_error(TP_CONFLICT, "another session has just opened the group; ask again");
     }
@@ -209,9 +241,9 @@ tp_status tp_group_open(tp_conn *conn, const char *name, tp_group_rule rule, con
     if (status == TP_OK && given(parent) && strcmp(name, parent) == 0)
         status = tpi_error(TP_MISUSE, "a group is not within itself");
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    bool alone = tpi_conn_is_alone(conn);
+    asked.alone = tpi_conn_is_alone(conn);
     status = open_in_scope(conn, &asked);
-    if (status == TP_CONFLICT && alone) status = open_in_scope(conn, &asked);
+    if (status == TP_CONFLICT && asked.alone) status = open_in_scope(conn, &asked);
     return tpi_refused_judge(&conn->store, status, "group", NULL, NULL);
 }
 

@@ -160,6 +160,7 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
     struct tpi_texts texts = {0};
     void *all = NULL;
     size_t count = 0;
+    struct tpi_kept_error kept = {0};
     tp_status met = TP_OK;
     tp_status status = tpi_store_list(&conn->store, which, &args, only, &texts, sizeof(char *), &all, &count);
     const char *const *names = all;
@@ -168,12 +169,17 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
         bool over = false;
         status = in_scope(conn, names[(first + i) % count], act, &over);
         *ended += over;
-        if (status != TP_CONFLICT && status != TP_TIMEOUT && status != TP_NONE) continue;
-        if (status != TP_NONE) met = status;
+        bool next_may_do = status == TP_CONFLICT || status == TP_TIMEOUT || status == TP_DB;
+        if (!next_may_do && status != TP_NONE) continue;
+        if (next_may_do && met != TP_DB) {
+            met = status;
+            kept = tpi_error_keep();
+        }
         status = TP_OK;
     }
     free(all);
     tpi_texts_free(&texts);
+    if (status == TP_OK && met != TP_OK) tpi_error_restore(&kept);
     return status == TP_OK ? met : status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ops/audit.h"
 #include "ops/cancel.h"
+#include "ops/refused.h"
 #include "ops/request.h"
 #include "store/record.h"
 
@@ -287,7 +288,7 @@ static tp_status ask_holders(struct tpi_operation *op, const struct tpi_operate_
         if (status == TP_OK) op->result.asked += asked;
         if (!tpi_conn_is_alone(op->conn)) break;
     }
-    return status;
+    return tpi_refused_judge(&op->conn->store, status, "cancel", NULL, NULL);
 }
 
 static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,

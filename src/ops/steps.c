@@ -106,7 +106,11 @@ static tp_status record(tp_conn *conn, const tp_task *task, const char *name, co
     tp_status status = tp_extend(conn, task, lease_ms);
     if (status == TP_OK) status = find(conn, task, name, &texts, &found);
     tpi_texts_free(&texts);
-    if (status == TP_NONE) return tpi_step_add(conn, task, name, result);
+    if (status == TP_NONE) {
+        status = tpi_step_add(conn, task, name, result);
+        return tpi_refused_judge(&conn->store, status, "step", NULL,
+                                 NULL); /* that it is not there was seen */
+    }
     if (status != TP_OK) return status;
     if (alone) return TP_EXISTS;
     return tpi_error(TP_CONFLICT,

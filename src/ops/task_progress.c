@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/for_workers.h"
+#include "ops/refused.h"
 #include "ops/settle.h"
 #include "store/cursor.h"
 
@@ -21,16 +22,22 @@ static void key_args(const struct tpi_progress_row *row, struct tpi_args *args) 
     tpi_args_text(args, TPI_P_token, row->owner);
 }
 
+static tp_status set(struct tpi_store *store, void *args) {
+    return tpi_store_change_one(store, TPI_S_progress_set, args);
+}
+
 tp_status tpi_progress_write(tp_conn *conn, const struct tpi_progress_row *row) {
     struct tpi_args args;
-    int64_t rows = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_progress_write");
     if (status != TP_OK) return status;
     key_args(row, &args);
     tpi_args_number(&args, TPI_P_percent, row->percent);
     tpi_args_text(&args, TPI_P_message, row->message);
-    status = tpi_store_change_one(&conn->store, TPI_S_progress_set, &args);
-    return status == TP_NONE ? tpi_store_change(&conn->store, TPI_S_progress_add, &args, &rows) : status;
+    status = set(&conn->store, &args);
+    if (status != TP_NONE) return status;
+    status = tpi_store_change_one(&conn->store, TPI_S_progress_add, &args);
+    if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "progress");
+    return tpi_refused_judge(&conn->store, status, "progress", set, &args);
 }
 
 tp_status tpi_progress_end(tp_conn *conn, const struct tpi_progress_row *row) {

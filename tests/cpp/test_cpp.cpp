@@ -306,6 +306,37 @@ void cancels(taskpool::conn &conn) {
     expect("cancelled by nobody", conn.cancel(task.id(), "", "", became, std::nothrow) == TP_MISUSE);
 }
 
+void moves(taskpool::conn &conn) {
+    taskpool::new_task task("move"), paid("pay");
+    task.delay = std::chrono::hours(24);
+    conn.enqueue(task);
+    tp_edit_request edit = TP_EDIT_INIT;
+    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    edit.priority = -3;
+    edit.due_at = 1;
+    expect("edited, and asked again", conn.edit(task.id(), edit, "ann") && conn.edit(task.id(), edit, "ann"));
+    expect("its priority", conn.show(task.id())[0].priority() == -3);
+    tp_edit_request other = TP_EDIT_INIT;
+    other.fields = TP_EDIT_PRIORITY;
+    expect("no such task", !conn.edit("00000000-0000-7000-8000-000000000000", other, "ann"));
+    tp_calendar bank = TP_CALENDAR_INIT;
+    bank.name = "cpp-bank";
+    bank.cut_off = "18:00";
+    bank.last_date = "2099-12-31";
+    taskpool::check(tp_calendar_set(conn.get(), &bank, "ann"));
+    expect("Saturday is closed", !conn.business_day("cpp-bank", "2026-11-28", 0));
+    expect("the business day after it",
+           conn.business_day("cpp-bank", "2026-11-28", 1)->date == std::string("2026-11-30"));
+    paid.cut_off_calendar = "cpp-bank";
+    paid.cut_off_lead = std::chrono::minutes(30);
+    conn.enqueue(paid);
+    taskpool::batch shown = conn.show(paid.id());
+    expect("due half an hour before a cut-off",
+           shown[0].due_at() == shown[0].created_at() ||
+               shown[0].due_at().time_since_epoch() % std::chrono::hours(24) ==
+                   std::chrono::hours(17) + std::chrono::minutes(30));
+}
+
 // Without a worker.
 void does_own_steps(const taskpool::env &env, taskpool::conn &conn) {
     taskpool::new_task task("own-steps");
@@ -365,6 +396,7 @@ int main() try {
     follows_order(conn);
     follows_groups(conn);
     cancels(conn);
+    moves(conn);
     does_own_steps(env, conn);
     replaces_a_running_worker(env);
     std::printf("%d passed, %d failed\n", passed, failed);

@@ -31,6 +31,8 @@ def facts():
         yield rule, f"TP_GROUP_{rule} == {getattr(taskpool, 'GROUP_' + rule)}"
     for number, answer in enumerate(taskpool.CANCEL_ANSWERS):
         yield answer, f"TP_CANCEL_{answer.upper()} == {number}"
+    for name, bit in taskpool.EDITS.items():
+        yield name, f"TP_EDIT_{name.upper()} == {bit}"
     yield "how many statuses there are", f"0 TP_STATUS_LIST(ONE) == {len(taskpool.STATUSES)}"
     yield "the length of an id", f"TP_ID_SIZE == {ctypes.sizeof(taskpool.ID)}"
 

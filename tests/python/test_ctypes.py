@@ -266,6 +266,25 @@ def orders(conn):
     check("and later", [conn.cancel(claimed.id, "ann"), conn.cancel("00000000-0000-7000-8000-000000000000", "ann")] == ["late", "unknown"])
 
 
+def moves(conn):
+    task = taskpool.NewTask("py-move", "x", delay_ms=86400000)
+    conn.enqueue(task)
+    edit = taskpool.Edit(due_at=1, priority=-3, params="moved")
+    check("moved, and asked again", [conn.edit(task.id, edit, "ann"), conn.edit(task.id, edit, "ann", "why")] == ["done", "done"])
+    check("no such task", conn.edit("00000000-0000-7000-8000-000000000000", taskpool.Edit(priority=1), "ann") == "none")
+    raises(KeyError, lambda: taskpool.Edit(retry=1, edit_id="a"))
+    moved = conn.claim(taskpool.Claim("py-move"))[0]
+    check("its values", (moved.params, moved.priority) == ("moved", -3))
+    conn.complete(moved)
+    with open("days.csv", "w", encoding="utf-8") as file:
+        file.write("date\n2026-12-25\n")
+    code, out, err = run("calendar", "import", "py-bank", "days.csv", "--cut-off", "18:00", "--from", "2020-01-01", "--to", "2099-12-31")
+    check("a calendar", code == 0, out + err)
+    check("Christmas Day is closed", conn.business_day("py-bank", "2026-12-25") is None)
+    check("the business day after it", conn.business_day("py-bank", "2026-12-25", 1)[0] == "2026-12-28")
+    conn.enqueue(taskpool.NewTask("py-paid", "x", cut_off_calendar="py-bank"))
+
+
 def test():
     check("install", payroll("plainly", "install")[0] == 0 and payroll("plainly", "install")[0] == 0)
     with taskpool.Environment(DSN) as env, env.connect() as conn:
@@ -273,6 +292,7 @@ def test():
         handlers(env, conn)
         runs_steps(env, conn)
         orders(conn)
+        moves(conn)
         runs()
         workers(conn)
     raises(taskpool.Misuse, conn.now)

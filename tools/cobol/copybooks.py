@@ -12,11 +12,11 @@ WIDTHS = {"int32_t": 4, "int64_t": 8, "char": 1}
 PICTURES = {"int32_t": "PIC S9(9) COMP-5", "int64_t": "PIC S9(18) COMP-5"}
 # The prefix of a copybook's names, and the enumerations behind its numbers: field -> (the enumeration, how its names begin in C, and here).
 PREFIXES = {"TPAREA": "TPA", "TPENV": "TPE", "TPNEW": "TPN", "TPCLAIM": "TPC", "TPTASK": "TPT", "TPLIST": "TPL", "TPONCE": "TPO",
-            "TPSTMT": "TPQ", "TPSTEP": "TPS", "TPRESULT": "TPR", "TPPROG": "TPP", "TPCANCEL": "TPX", "TPGATE": "TPG", "TPGROUP": "TPU"}
+            "TPSTMT": "TPQ", "TPSTEP": "TPS", "TPRESULT": "TPR", "TPPROG": "TPP", "TPCANCEL": "TPX", "TPEDIT": "TPD", "TPDAY": "TPY", "TPGATE": "TPG", "TPGROUP": "TPU"}
 CHOICES = {("TPNEW", "sharding"): ("tp_sharding", "TP_", "TPN_"), ("TPNEW", "on_duplicate"): ("tp_on_duplicate", "TP_", "TPN_"),
            ("TPCLAIM", "on_lapse"): ("tp_lapse", "TP_", "TPC_"),
            ("TPCANCEL", "answer"): ("tp_cancel_answer", "TP_", "TPX_"), ("TPGATE", "on_failure"): ("tp_gate_failure", "TP_", "TPG_"),
-           ("TPGROUP", "rule"): ("tp_group_rule", "TP_", "TPU_"),
+           ("TPGROUP", "rule"): ("tp_group_rule", "TP_", "TPU_"), ("TPDAY", "kind"): ("tp_day_kind", "TP_", "TPY_"),
            ("TPTASK", "verdict"): ("tp_verdict", "TP_", "TPT_"), ("TPSTMT", "kind"): ("sql_kind", "SQL_", "TPQ_")}
 LIMITS = ["TP_HANDLER_MAX", "TP_KEY_MAX", "TP_REASON_MAX", "TP_STEP_NAME_MAX", "TP_PARAMS_MAX", "TP_PREFIX_MAX", "TP_DURATION_MAX", "TP_TIME_MAX"]
 BLOCK = re.compile(r"/\* (TP[A-Z]+): ((?:(?!\*/).)*)\*/\nstruct \w+ \{\n(.*?)\n\};", re.S)
