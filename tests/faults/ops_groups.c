@@ -219,7 +219,7 @@ static const struct operation operations[] = {
     {"enqueue after a group that has ended", 0, fresh_late, enqueue, TP_OK, is_due, there_or_not},
     {"group_open", 0, NULL, open_it, TP_OK, is_open},
     {"group_close", 0, one_and_after, close_it, TP_OK, is_closed},
-    {"groups_end", 0, over, end_all, TP_OK, has_ended},
+    {"groups_end", TRAIT_PIECEMEAL, over, end_all, TP_OK, has_ended},
     {"list, of a group", 0, one_and_after, list, TP_OK, nothing_changed},
     {"skip, of a group", TRAIT_PIECEMEAL, one_and_after, skip_some, TP_OK, is_skipped},
     {"group_each", 0, one_and_after, look, TP_OK, is_seen},
