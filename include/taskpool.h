@@ -520,22 +520,29 @@ typedef struct tp_list_request {
     int64_t since, until;   /* changed last in these ms; a settled task was when it was settled */
     const char *const *ids; /* these only */
     size_t id_count;
-    int64_t after_at; /* see tp_list_next */
-    size_t read_max;  /* end the page when about so many finished tasks were read; 0: no bound */
+    int64_t after_at;  /* see tp_list_next */
+    size_t read_max;   /* end the page when about so many finished tasks were read; 0: no bound */
+    const char *group; /* tasks of this group; see tp_group_open */
+    const char *gate;  /* those behind this gate: that wait at it, or that it let through and that keep their
+                        * place; = and the key: of an order key; > and its name: that wait for a group */
 } tp_list_request;
 #define TP_LIST_INIT                                                                                         \
-    { sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
-/* A page of tasks, long params left out, in the order of their ids; with since or until (and neither biz_key
- * nor ids) in that of their last change. ids and biz_key are found by index, and the time by an index on
- * settled tasks. With anything else the open and failed tasks are all read at worst; the finished pool is
- * read in parts, until the page is full or read_max is reached.
+    {                                                                                                        \
+        sizeof(tp_list_request), NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0,  \
+            0, NULL, NULL                                                                                    \
+    }
+/* A page of tasks, long params left out, in the order of their ids; with since or until (and none of
+ * biz_key, ids, group and gate) in that of their last change. ids, biz_key, group and gate are found by
+ * index, and the time by an index on settled tasks. With anything else the open and failed tasks are all read
+ * at worst; the finished pool is read in parts, until the page is full or read_max is reached.
  *
  * Each page is what one statement sees: a task that moves to another pool meanwhile is there once. From page
  * to page in the order of ids none comes twice and none that was there before is missed, in whichever pool it
  * is by then. In the order of changes a task that changes meanwhile may come a second time, as it is then;
  * none is missed. Not so in the dialect generic over a database whose statements do not read as of one time.
  * TP_NONE: no such task (there may be more to read when read_max was given: then it is TP_OK with a count of
- * 0). TP_MISUSE also: dedup_key alone in the finished pool, which has no index of it. */
+ * 0). TP_MISUSE also: dedup_key alone, or gate, in the finished pool, which has no index of
+ * it. */
 TP_API TP_CHECKED tp_status tp_list(tp_conn *conn, const tp_list_request *request, tp_batch **batch);
 /* Makes of the request that gave the page the one for the next: sets after_id, which lives as long as the
  * batch, and after_at. TP_NONE: the page was the last. */
@@ -757,17 +764,20 @@ typedef struct tp_selection {
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
-    /* As in tp_list_request. Not for once and history, but since and until. biz_key is found by index. */
+    /* As in tp_list_request. Not for once and history, but since and until. biz_key, group and gate are found
+     * by index. */
     const char *biz_key;
     const char *dedup_key;
     const char *reason_like;
     const char *worker;
     int64_t since, until;
+    const char *group;
+    const char *gate;
 } tp_selection;
 #define TP_SELECTION_INIT                                                                                    \
     {                                                                                                        \
         sizeof(tp_selection), NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,  \
-            0, 0                                                                                             \
+            0, 0, NULL, NULL                                                                                 \
     }
 
 /* done: changed, or to be changed. passed: left alone, because another session holds the row, an open task

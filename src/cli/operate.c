@@ -100,7 +100,7 @@ const struct usage purge_usage = {
 /* Nothing happens to a whole pool by a forgotten option. */
 static void check_selected(tp_action action) {
     bool purges = action == TP_ACTION_PURGE;
-    bool exact = selection.ids || selection.biz_key;
+    bool exact = selection.ids || selection.biz_key || selection.group || selection.gate;
     bool narrow =
         exact || options.older || options.all || (!purges && (selection_is_narrow() || selection.pool));
 
@@ -108,8 +108,8 @@ static void check_selected(tp_action action) {
     if (!narrow && purges)
         args_fail("say how old with --older, or which with --id or --biz-key; --all purges the whole pool");
     if (!narrow)
-        args_fail(
-            "nothing was selected; give --id, --handler, --state, --pool, --reason or --older, or --all");
+        args_fail("nothing was selected; give --id, --handler, --group, --gate, --state, --pool, --reason or "
+                  "--older, or --all");
 }
 
 static void fill(tp_selection *action) {

@@ -25,6 +25,11 @@ struct poptOption selection_table[] = {
                 "tasks whose reason is this one but for digits and ids, as failures shows it"),
     OPTION_TEXT("biz-key", '\0', &selection.biz_key, "KEY", "tasks about one business row"),
     OPTION_TEXT("dedup-key", '\0', &selection.dedup_key, "KEY", "tasks with this key"),
+    OPTION_TEXT("group", '\0', &selection.group, "NAME", "tasks of one group"),
+    OPTION_TEXT(
+        "gate", '\0', &selection.gate, "NAME",
+        "tasks that wait at a gate or that it let through; =KEY: of an order key; >NAME: that wait for "
+        "a group"),
     OPTION_TEXT("since", '\0', &selection.since, "TIME",
                 "changed last (settled) then or later; 2h: two hours ago"),
     OPTION_TEXT("until", '\0', &selection.until, "TIME",
@@ -38,7 +43,7 @@ struct poptOption selection_table[] = {
 bool selection_is_narrow(void) {
     return selection.ids || selection.handler || selection.state || selection.reason ||
            selection.reason_like || selection.biz_key || selection.dedup_key || selection.since ||
-           selection.until || selection.worker;
+           selection.until || selection.worker || selection.group || selection.gate;
 }
 
 size_t selection_id_count(void) {
@@ -115,6 +120,8 @@ void selection_for_list(tp_list_request *request) {
     request->biz_key = selection.biz_key;
     request->dedup_key = selection.dedup_key;
     request->worker = selection.worker;
+    request->group = selection.group;
+    request->gate = selection.gate;
     selection_moment("--since", selection.since, &request->since);
     selection_moment("--until", selection.until, &request->until);
 }

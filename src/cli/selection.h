@@ -11,7 +11,8 @@
 /* As they were given; ids grow by those of standard input. */
 struct selection {
     char **ids;
-    char *pool, *handler, *state, *reason, *reason_like, *biz_key, *dedup_key, *since, *until, *worker;
+    char *pool, *handler, *state, *reason, *reason_like, *biz_key, *dedup_key, *since, *until, *worker,
+        *group, *gate;
 };
 extern struct selection selection;
 extern struct poptOption selection_table[];

@@ -14,11 +14,13 @@ void selected_for_action(const tp_list_request *request, tp_selection *action) {
     action->worker = request->worker;
     action->since = request->since;
     action->until = request->until;
+    action->group = request->group;
+    action->gate = request->gate;
 }
 
 bool selected_is_one_id(const tp_selection *action) {
     bool narrow = action->pool || action->handler || action->state || action->reason || action->biz_key ||
-                  action->dedup_key || action->reason_like || action->worker;
+                  action->dedup_key || action->reason_like || action->worker || action->group || action->gate;
     bool bounded = action->older_ms || action->limit || action->since || action->until || action->dry_run;
 
     return action->id_count == 1 && !narrow && !bounded;

@@ -24,6 +24,8 @@ static const struct {
     {"biz_key", offsetof(tp_list_request, biz_key)},
     {"dedup_key", offsetof(tp_list_request, dedup_key)},
     {"worker", offsetof(tp_list_request, worker)},
+    {"group", offsetof(tp_list_request, group)},
+    {"gate", offsetof(tp_list_request, gate)},
 };
 #define TEXTS (sizeof texts / sizeof texts[0])
 
@@ -178,5 +180,6 @@ bool request_selection_of(json_object *object, tp_list_request *list, const char
 
 bool request_is_narrow(const tp_list_request *list) {
     return list->id_count || list->handler || list->state || list->reason || list->reason_like ||
-           list->biz_key || list->dedup_key || list->worker || list->since || list->until || list->pool;
+           list->biz_key || list->dedup_key || list->worker || list->group || list->gate || list->since ||
+           list->until || list->pool;
 }

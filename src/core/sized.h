@@ -15,8 +15,8 @@
     X(gate_options, "TP_GATE_INIT", period_ms, reserved)                                                     \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
     X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
-    X(list_request, "TP_LIST_INIT", handler, read_max)                                                       \
-    X(selection, "TP_SELECTION_INIT", why, until)                                                            \
+    X(list_request, "TP_LIST_INIT", handler, gate)                                                           \
+    X(selection, "TP_SELECTION_INIT", why, gate)                                                             \
     X(schedule, "TP_SCHEDULE_INIT", params, reserved)                                                        \
     X(calendar, "TP_CALENDAR_INIT", changed_at, changed_by)                                                  \
     X(calendar_day, "TP_CALENDAR_DAY_INIT", name, reserved)                                                  \

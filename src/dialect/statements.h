@@ -261,6 +261,8 @@
     X(operate_blocked, 0)                                                                                    \
     X(operate_note, 0)                                                                                       \
     X(operate_ids_by_key, 0)                                                                                 \
+    X(select_group_ids, 0)                                                                                   \
+    X(select_gate_ids, 0)                                                                                    \
     X(history_find, 0)                                                                                       \
     X(edit_pending, 0)                                                                                       \
     X(edit_failed, 0)                                                                                        \

@@ -71,7 +71,7 @@ static tp_status skip(tp_conn *conn, const struct due *reason, const char *const
     tp_status status = tpi_operate_begin(&op, TP_ACTION_CANCEL);
     if (!*op.who) tpi_process_name(op.who);
     if (status == TP_OK) status = tpi_operate_run(&op, TP_ACTION_CANCEL);
-    free(op.ids);
+    free(op.ids.all);
     *done += op.result.done;
     if (status != TP_CONFLICT && status != TP_TIMEOUT) return status;
     *met = status;

@@ -111,6 +111,9 @@ static tp_status check(const tp_list_request *request, bool pools[TPI_POOL_COUNT
     const char *pool = request->pool && strcmp(request->pool, "all") != 0 ? request->pool : NULL;
     if (request->ids || request->id_count || request->after_id || request->after_at)
         return tpi_error(TP_MISUSE, "failures are not selected by ids");
+    if (request->group || request->gate)
+        return tpi_error(TP_MISUSE,
+                         "failures are not selected by group or gate; tp_list selects tasks by them");
     if (request->state && strcmp(request->state, tpi_state_name(TPI_STATE_FAILED)) != 0)
         return tpi_error(TP_MISUSE, "failures are in the state failed, not '%.40s'", request->state);
     pools[TPI_POOL_PENDING] = !pool || strcmp(pool, tpi_pool_name(TPI_POOL_PENDING)) == 0;
@@ -162,9 +165,17 @@ tp_status tp_failures_each(tp_conn *conn, const tp_list_request *given, tp_failu
     if (!given || !see) return tpi_error(TP_MISUSE, "tp_failures_each: an argument is NULL");
     status = tpi_read_sized(TPI_SIZED_list_request, given, &request);
     if (status != TP_OK) return status;
-    struct tpi_wanted wanted = {request.handler,   NULL,           request.biz_key,
-                                request.dedup_key, request.reason, request.reason_like,
-                                request.worker,    request.since,  request.until};
+    struct tpi_wanted wanted = {request.handler,
+                                NULL,
+                                request.biz_key,
+                                request.dedup_key,
+                                request.reason,
+                                request.reason_like,
+                                request.worker,
+                                request.since,
+                                request.until,
+                                NULL,
+                                NULL};
     status = check(&request, pools);
     if (status == TP_OK) status = tpi_select_begin(&select, &wanted);
     if (status != TP_OK) return status;

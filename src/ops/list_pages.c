@@ -13,7 +13,7 @@
 #define FIRST_ID "00000000-0000-0000-0000-000000000000"
 #define LAST_ID  "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-enum { DEFAULT_LIMIT = 100, PART = 10000, ALL_POOLS = TPI_POOL_COUNT };
+enum { DEFAULT_LIMIT = 100, PART = 10000, BLOCK = 2000, ALL_POOLS = TPI_POOL_COUNT };
 
 enum way { BY_ID, BY_KEY, BY_CHANGE, GIVEN };
 
@@ -21,10 +21,11 @@ struct pages {
     tp_conn *conn;
     struct tpi_select select;
     enum way way;
-    int pool;                   /* enum tpi_pool, or ALL_POOLS */
-    bool in_parts;              /* of the finished pool */
-    char (*ids)[TPI_UUID_SIZE]; /* in order, each once */
-    size_t id_count;
+    int pool;           /* enum tpi_pool, or ALL_POOLS */
+    bool in_parts;      /* of the finished pool */
+    struct tpi_ids ids; /* in order, each once */
+    bool by_group;      /* of a group alone, whose ids are read as the page needs them */
+    const char *group;  /* NULL: there are no more than those */
     size_t limit, read_max;
     size_t read; /* finished tasks that parts have led past */
     tp_batch *batch;
@@ -49,18 +50,37 @@ static int by_text(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-static tp_status take_ids(const tp_list_request *request, struct pages *pages) {
+static tp_status take_given(const tp_list_request *request, struct tpi_ids *ids) {
     tp_status status = TP_OK;
     if (!request->id_count) return TP_OK;
     if (!request->ids) return tpi_error(TP_MISUSE, "ids is NULL though id_count is not 0");
-    pages->ids = calloc(request->id_count, sizeof *pages->ids);
-    if (!pages->ids) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < request->id_count && status == TP_OK; i++)
-        status = tpi_check_uuid("an id of the list", request->ids[i], pages->ids[i]);
-    qsort(pages->ids, request->id_count, sizeof *pages->ids, by_text);
-    for (size_t i = 0; i < request->id_count; i++)
-        if (!pages->id_count || strcmp(pages->ids[i], pages->ids[pages->id_count - 1]) != 0)
-            memmove(pages->ids[pages->id_count++], pages->ids[i], sizeof *pages->ids);
+    ids->all = calloc(request->id_count, sizeof *ids->all);
+    if (!ids->all) return tpi_error(TP_NOMEM, "out of memory");
+    ids->count = request->id_count;
+    ids->narrowed = true;
+    for (size_t i = 0; i < ids->count && status == TP_OK; i++)
+        status = tpi_check_uuid("an id of the list", request->ids[i], ids->all[i]);
+    return status;
+}
+
+static void sort(struct tpi_ids *ids) {
+    size_t kept = 0;
+    if (ids->count) qsort(ids->all, ids->count, sizeof *ids->all, by_text);
+    for (size_t i = 0; i < ids->count; i++)
+        if (!kept || strcmp(ids->all[i], ids->all[kept - 1]) != 0)
+            memmove(ids->all[kept++], ids->all[i], sizeof *ids->all);
+    ids->count = kept;
+}
+
+/* A group by itself is read as the page needs it: it may have millions. */
+static tp_status take_ids(const tp_list_request *request, struct pages *pages) {
+    bool alone = request->group && !request->id_count && !request->gate;
+    tp_status status = take_given(request, &pages->ids);
+    pages->by_group = alone;
+    pages->group = alone ? request->group : NULL;
+    if (status == TP_OK && !alone)
+        status = tpi_select_members(pages->conn, request->group, request->gate, &pages->ids);
+    if (status == TP_OK) sort(&pages->ids);
     return status;
 }
 
@@ -69,7 +89,7 @@ static tp_status choose_way(const tp_list_request *request, struct pages *pages)
     pages->way = BY_ID;
     if (request->since || request->until) pages->way = BY_CHANGE;
     if (request->biz_key) pages->way = BY_KEY;
-    if (request->id_count) pages->way = GIVEN;
+    if (request->id_count || request->group || request->gate) pages->way = GIVEN;
     pages->in_parts =
         finished && pages->way != GIVEN && pages->way != BY_KEY && tpi_select_is_narrow(&pages->select);
     if (finished && request->dedup_key && pages->way == BY_ID)
@@ -77,6 +97,8 @@ static tp_status choose_way(const tp_list_request *request, struct pages *pages)
             TP_MISUSE,
             "the finished pool has no index of dedup_key; give a biz_key, ids, since or until too, "
             "or ask for the pool pending or failed");
+    if (request->gate && pages->pool == TPI_POOL_FINISHED)
+        return tpi_error(TP_MISUSE, "no finished task is behind a gate, and the pool has no index of gates");
     if (request->after_id && pages->way == BY_CHANGE && !request->after_at)
         return tpi_error(
             TP_MISUSE,
@@ -85,9 +107,9 @@ static tp_status choose_way(const tp_list_request *request, struct pages *pages)
 }
 
 static tp_status begin(const tp_list_request *request, struct pages *pages) {
-    struct tpi_wanted wanted = {request->handler,   request->state,  request->biz_key,
-                                request->dedup_key, request->reason, request->reason_like,
-                                request->worker,    request->since,  request->until};
+    struct tpi_wanted wanted = {request->handler, request->state,       request->biz_key, request->dedup_key,
+                                request->reason,  request->reason_like, request->worker,  request->since,
+                                request->until,   request->group,       request->gate};
     if (request->limit > TP_CLAIM_MAX)
         return tpi_error(TP_TOOBIG, "a limit of %zu; at most %d in one page", request->limit, TP_CLAIM_MAX);
     pages->limit = request->limit ? request->limit : DEFAULT_LIMIT;
@@ -218,19 +240,35 @@ static tp_status read_next(struct pages *pages, bool *more) {
 
 /* ---- Given ids ----------------------------------------------------------------------------------------- */
 
+/* Those of the group behind what was looked at; when it has no more, group is NULL. */
+static tp_status next_of_group(struct pages *pages) {
+    struct tpi_ids found = {.all = NULL};
+    tp_status status =
+        tpi_select_group(pages->conn, pages->group, false, pages->batch->page.after_id, BLOCK, &found);
+    free(pages->ids.all);
+    pages->ids = found;
+    if (found.count < BLOCK) pages->group = NULL;
+    return status;
+}
+
 static tp_status read_given(struct pages *pages, bool *more) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args;
+    struct tpi_ids *all = &pages->ids;
     size_t room = pages->limit - pages->batch->count, count = 0, got = 0, at = 0;
-    while (pages->ids && at < pages->id_count && strcmp(pages->ids[at], pages->batch->page.after_id) <= 0)
+    bool used_up = !all->count || strcmp(all->all[all->count - 1], pages->batch->page.after_id) <= 0;
+    tp_status status = used_up && pages->group ? next_of_group(pages) : TP_OK;
+    if (status != TP_OK) return status;
+    while (at < all->count && strcmp(all->all[at], pages->batch->page.after_id) <= 0)
         at++;
-    for (; at < pages->id_count && count < room && count < TPI_LIST_MAX; at++)
-        ids[count++] = pages->ids[at];
-    *more = at < pages->id_count;
+    for (; at < all->count && count < room && count < TPI_LIST_MAX; at++)
+        ids[count++] = all->all[at];
+    *more = at < all->count || pages->group;
     if (!count) return TP_OK;
     page_args(pages, room, &args);
     tpi_args_list(&args, ids, count);
-    tp_status status = read_part(pages, &args, count, &got);
+    status = read_part(pages, &args, count, &got);
+    if (pages->by_group) pages->read += count;
     memcpy(pages->batch->page.after_id, ids[count - 1], TPI_UUID_SIZE);
     return status;
 }
@@ -258,7 +296,7 @@ tp_status tp_list(tp_conn *conn, const tp_list_request *given, tp_batch **out) {
     if (!pages.batch) return tpi_link_no_memory(&conn->store.link);
     status = begin(&request, &pages);
     if (status == TP_OK) status = read_page(&pages);
-    free(pages.ids);
+    free(pages.ids.all);
     if (status == TP_OK)
         *out = pages.batch;
     else

@@ -323,20 +323,19 @@ static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate
 static tp_status run_step(struct tpi_operation *op, const struct tpi_operate_step *step) {
     char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
     size_t at = 0, room;
-    /* A business row without tasks is no wish for those of all others. */
-    bool given = op->ids || op->selection->biz_key;
+    bool given = op->ids.narrowed; /* to no task at all is no wish for all others */
     tp_status status = TP_OK;
-    for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
+    for (bool more = !given || op->ids.count; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_args args = {0};
         struct tpi_operate_chunk chunk = {.count = 0};
         const char *ids[TPI_CHUNK];
         size_t some = 0;
         select_args(op, step, &args);
         if (given) {
-            for (; at < op->id_count && some < TPI_CHUNK; at++)
-                ids[some++] = op->ids[at];
+            for (; at < op->ids.count && some < TPI_CHUNK; at++)
+                ids[some++] = op->ids.all[at];
             tpi_args_list(&args, ids, some);
-            more = at < op->id_count;
+            more = at < op->ids.count;
         } else {
             tpi_args_text(&args, TPI_P_after_id, after);
             tpi_args_number(&args, TPI_P_limit, (int64_t)room);

@@ -14,9 +14,7 @@ struct tpi_operation {
     tp_conn *conn;
     const tp_selection *selection;
     struct tpi_select select;
-    /* Those that are looked at, in lower case; NULL: whatever is found. */
-    char (*ids)[TPI_UUID_SIZE];
-    size_t id_count;
+    struct tpi_ids ids; /* those that are looked at, in lower case, if it was narrowed down to some */
     char who[TPI_WHO_MAX + 1];
     /* Of a release and of a cancel it begins with who did it: the task keeps it as its reason. */
     char why[TP_REASON_MAX + 1];
@@ -31,7 +29,7 @@ struct tpi_operation {
 
 /* TP_MISUSE or TP_TOOBIG with text unless the action can be done to the selection. */
 TP_CHECKED tp_status tpi_operate_check(tp_action action, const tp_selection *selection);
-/* Fills the operation from its selection; op->ids is to be freed, also after a failure. */
+/* Fills the operation from its selection; op->ids.all is to be freed, also after a failure. */
 TP_CHECKED tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action);
 /* Arguments that every selecting statement may name. */
 void tpi_operate_args(const struct tpi_operation *op, struct tpi_args *args);

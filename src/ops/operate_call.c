@@ -89,7 +89,7 @@ tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, c
     selection.id_count = purges ? 0 : count;
     tp_status status = tpi_operate_begin(&op, action);
     if (status == TP_OK) status = purges ? tpi_purge_keys(&op, keys, count) : tpi_operate_run(&op, action);
-    free(op.ids);
+    free(op.ids.all);
     *done = op.result.done + op.result.asked;
     return status;
 }
@@ -108,7 +108,7 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given,
     take_request_id(&op, result);
     if (status == TP_OK) status = request(&op, action, &selection);
     if (status == TP_NONE) status = tpi_operate_run(&op, action);
-    free(op.ids);
+    free(op.ids.all);
     if (result && TPI_SIZED_HAS(result, tp_operated, request_id))
         memcpy(result->request_id, op.result.request_id, sizeof result->request_id);
     if (status >= TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);

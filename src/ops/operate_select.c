@@ -52,25 +52,15 @@ static tp_status find_by_key(struct tpi_operation *op) {
     static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
     const char *pool = op->selection->pool;
     struct tpi_args args = {0};
+    struct tpi_ids found = {.all = NULL};
     void *ids = NULL;
     tpi_args_text(&args, TPI_P_biz_key, op->selection->biz_key);
     tpi_args_text(&args, TPI_P_pool, pool && strcmp(pool, "all") == 0 ? NULL : pool);
     tp_status status = tpi_store_list(&op->conn->store, TPI_S_operate_ids_by_key, &args, only, NULL,
-                                      TPI_UUID_SIZE, &ids, &op->id_count);
-    op->ids = ids;
+                                      TPI_UUID_SIZE, &ids, &found.count);
+    found.all = ids;
+    if (status == TP_OK) tpi_ids_narrow(&op->ids, &found);
     return status;
-}
-
-/* Of the ids that were given those that have the key, where one was given too. */
-static size_t keep_common(struct tpi_operation *op, char (*given)[TPI_UUID_SIZE], size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < op->id_count; k++)
-            if (strcmp(given[i], op->ids[k]) == 0) {
-                memmove(given[kept++], given[i], sizeof *given);
-                break;
-            }
-    return kept;
 }
 
 /* Of ids that are the same the one that was given first comes first. */
@@ -101,21 +91,25 @@ static tp_status drop_repeated(char (*ids)[TPI_UUID_SIZE], size_t *count) {
     return TP_OK;
 }
 
-static tp_status take_ids(struct tpi_operation *op) {
+static tp_status take_given(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     size_t count = selection->id_count;
-    tp_status status = selection->biz_key ? find_by_key(op) : TP_OK;
-    if (status != TP_OK || !count) return status;
+    tp_status status = TP_OK;
+    if (!count) return TP_OK;
     char(*ids)[TPI_UUID_SIZE] = calloc(count, sizeof *ids);
     if (!ids) return tpi_error(TP_NOMEM, "out of memory");
+    op->ids = (struct tpi_ids){ids, count, true};
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = tpi_check_uuid("an id of the selection", selection->ids[i], ids[i]);
-    if (status == TP_OK) status = drop_repeated(ids, &count);
-    if (status == TP_OK && selection->biz_key) count = keep_common(op, ids, count);
-    free(op->ids);
-    op->ids = ids;
-    op->id_count = count;
-    return status;
+    return status == TP_OK ? drop_repeated(ids, &op->ids.count) : status;
+}
+
+static tp_status take_ids(struct tpi_operation *op) {
+    const tp_selection *selection = op->selection;
+    tp_status status = take_given(op);
+    if (status == TP_OK && selection->biz_key) status = find_by_key(op);
+    if (status != TP_OK) return status;
+    return tpi_select_members(op->conn, selection->group, selection->gate, &op->ids);
 }
 
 static void say(struct tpi_buf *text, const char *what, const char *value) {
@@ -146,6 +140,8 @@ static tp_status say_selection(struct tpi_operation *op) {
     say_number(&text, "ids ", (int64_t)selection->id_count);
     say_private(&text, "biz_key", selection->biz_key);
     say_private(&text, "dedup_key", selection->dedup_key);
+    say(&text, "group ", selection->group);
+    if (selection->gate) say(&text, "gate ", *selection->gate == '=' ? "of an order key" : selection->gate);
     say_private(&text, "reason", selection->reason);
     say_private(&text, "reason_like", selection->reason_like);
     say_number(&text, "older ms ", selection->older_ms);
@@ -165,7 +161,8 @@ tp_status tpi_operate_begin(struct tpi_operation *op, tp_action action) {
     int64_t now = 0;
     struct tpi_wanted wanted = {selection->handler,   selection->state,  selection->biz_key,
                                 selection->dedup_key, selection->reason, selection->reason_like,
-                                selection->worker,    selection->since,  selection->until};
+                                selection->worker,    selection->since,  selection->until,
+                                selection->group,     selection->gate};
     tp_status status = tpi_select_begin(&op->select, &wanted);
     tpi_utf8_copy(selection->who, op->who, sizeof op->who);
     /* A released task must not go on saying what an earlier claim wrote of it, such as a lapsed lease. */

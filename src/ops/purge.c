@@ -136,7 +136,7 @@ static tp_status purge_next(struct tpi_operation *op, const struct tpi_purged *f
 
 /* Those that are not there, or not selected, are neither done nor passed over. */
 static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *from) {
-    size_t given = op->id_count, count, room;
+    size_t given = op->ids.count, count, room;
     tp_status status = TP_OK;
     for (size_t at = 0; at < given && (room = tpi_operate_room(op)) > 0 && status == TP_OK; at += count) {
         const char *ids[TPI_CHUNK];
@@ -146,7 +146,7 @@ static tp_status purge_given(struct tpi_operation *op, const struct tpi_purged *
         bool dry = op->selection->dry_run;
         count = given - at < room ? given - at : room;
         for (size_t i = 0; i < count; i++)
-            ids[i] = op->ids[at + i];
+            ids[i] = op->ids.all[at + i];
         if (!dry) status = purge_keys(op, from, ids, count);
         if (status != TP_OK || op->result.done - before == count) continue;
         tpi_operate_args(op, &args);
@@ -175,8 +175,8 @@ static tp_status note_rows(struct tpi_operation *op, const struct tpi_purged *fr
     struct tpi_args args = {0};
     const char **keys = NULL;
     void *all = NULL;
-    size_t count = op->id_count;
-    bool given = op->ids || op->selection->biz_key;
+    size_t count = op->ids.count;
+    bool given = op->ids.narrowed;
     tp_status status = TP_OK;
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, limit && limit < NOTED ? (int64_t)limit : NOTED);
@@ -186,7 +186,7 @@ static tp_status note_rows(struct tpi_operation *op, const struct tpi_purged *fr
     keys = given ? calloc(count + 1, sizeof *keys) : all;
     if (status == TP_OK && given && !keys) status = tpi_error(TP_NOMEM, "out of memory");
     for (size_t i = 0; i < count && given && keys; i++)
-        keys[i] = op->ids[i];
+        keys[i] = op->ids.all[i];
     if (limit && count > limit) count = limit;
     if (status == TP_OK && count)
         status = tpi_request_note(op->conn, op->request_id, from->note, &args, keys, count, &op->result.done);
@@ -203,10 +203,10 @@ tp_status tpi_purge(struct tpi_operation *op) {
     bool more = true;
     tp_status status = TP_OK;
     if (!from->tasks && (selection->id_count || selection->state || selection->reason || selection->biz_key ||
-                         selection->dedup_key || selection->worker))
+                         selection->dedup_key || selection->worker || selection->group || selection->gate))
         return tpi_error(TP_MISUSE, "%s are purged by time, age, handler and limit only", from->noun);
     if (op->request_id) return note_rows(op, from);
-    if (op->ids || selection->biz_key) return purge_given(op, from);
+    if (op->ids.narrowed) return purge_given(op, from);
     while (status == TP_OK && more && !selection->dry_run)
         status = purge_next(op, from, &more);
     if (!selection->dry_run) return status;

@@ -161,6 +161,11 @@ tp_status tpi_request_selection(const struct tpi_operation *op, char out[TPI_SEL
     say(&text, "worker", selection->worker);
     say_key(&text, "biz_key_digest", selection->biz_key);
     say_key(&text, "dedup_key_digest", selection->dedup_key);
+    say(&text, "group", selection->group);
+    if (selection->gate && *selection->gate == '=')
+        say_key(&text, "order_key_digest", selection->gate + 1);
+    else
+        say(&text, "gate", selection->gate);
     say_number(&text, "older_ms", selection->older_ms);
     say_number(&text, "since", selection->since);
     say_number(&text, "until", selection->until);

@@ -26,6 +26,11 @@ static tp_status check_selected_key(const char *what, const char *key) {
     return tpi_check_key(what, key);
 }
 
+/* An order key's gate has = before the key; that of a task that waits for a group > before its name. */
+static tp_status check_gate(const char *gate) {
+    return check_selected_key("gate", gate && (*gate == '=' || *gate == '>') ? gate + 1 : gate);
+}
+
 static tp_status check_times(const struct tpi_wanted *wanted) {
     if (wanted->since < 0 || wanted->until < 0 || wanted->since > TP_TIME_MAX || wanted->until > TP_TIME_MAX)
         return tpi_error(TP_MISUSE, "since or until is no time of the years 1970 to 9999");
@@ -44,6 +49,8 @@ static tp_status check_wanted(const struct tpi_wanted *wanted) {
     if (wanted->handler) status = tpi_check_handler(wanted->handler);
     if (status == TP_OK) status = check_selected_key("biz_key", wanted->biz_key);
     if (status == TP_OK) status = check_selected_key("dedup_key", wanted->dedup_key);
+    if (status == TP_OK) status = check_selected_key("group", wanted->group);
+    if (status == TP_OK) status = check_gate(wanted->gate);
     if (status == TP_OK) status = check_reason("the part of a reason", wanted->reason);
     if (status == TP_OK) status = check_reason("the reason that others are like", wanted->reason_like);
     return status == TP_OK ? check_times(wanted) : status;

@@ -14,6 +14,7 @@
 struct tpi_wanted {
     const char *handler, *state, *biz_key, *dedup_key, *reason, *reason_like, *worker;
     int64_t since, until;
+    const char *group, *gate; /* by ids: tpi_select_members */
 };
 
 struct tpi_select {
@@ -30,6 +31,22 @@ TP_CHECKED tp_status tpi_select_begin(struct tpi_select *select, const struct tp
 void tpi_select_args(const struct tpi_select *select, struct tpi_args *args);
 /* What the statement's pattern lets through may still not be meant. */
 bool tpi_select_has(const struct tpi_select *select, const char *reason);
+/* Ids to which a selection is narrowed down; start from {0}, free all. */
+struct tpi_ids {
+    char (*all)[TPI_UUID_SIZE];
+    size_t count;
+    bool narrowed; /* false: any id, so far */
+};
+/* Keeps those that were found as well, in the order in which they are; frees what was found, or takes it
+ * over. */
+void tpi_ids_narrow(struct tpi_ids *ids, struct tpi_ids *found);
+/* Narrows them down to the tasks of the group and to those behind the gate; NULL: any. */
+TP_CHECKED tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate,
+                                        struct tpi_ids *ids);
+/* The first tasks of the group, or those that wait for its end, in the order of their ids, behind after_id
+ * (NULL: all). */
+TP_CHECKED tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const char *after_id,
+                                      size_t most, struct tpi_ids *found);
 /* Is there more than a handler's index or a time to look for? */
 bool tpi_select_is_narrow(const struct tpi_select *select);
 

@@ -361,8 +361,19 @@ async function phone(browser, url) {
   await page.context().close();
 }
 
+/** A pool whose database is away is the first that the browser shows. */
+async function lostBefore(page, proxy) {
+  proxy.cut(true);
+  await until("the console sees it", () => page.evaluate(async () => (await (await fetch("/api/v1/pools")).json()).pools.find((one) => one.name === "cut").away));
+  await page.goto("about:blank");
+  await goTo(page, "cut/overview");
+  check("it says so", await page.locator("#main .problem").count() === 1);
+  proxy.cut(false);
+}
+
 async function lost(page, proxy, console) {
-  await goTo(page, proxy ? "cut/overview" : "pool/overview");
+  if (proxy) await lostBefore(page, proxy);
+  else await goTo(page, "pool/overview");
   await page.waitForSelector(".tiles");
   await page.waitForSelector("body:not(.stale)");
   if (proxy) {

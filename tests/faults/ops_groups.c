@@ -95,6 +95,32 @@ CALL(look, tp_group_each(work->conn, "g", see, work))
 CALL(cancel, tp_group_cancel(work->conn, "g", "ann", "wrong month", NULL))
 CALL(forget, once(work, tp_group_remove(work->conn, "g", "ann"), TP_NONE))
 
+static tp_status list(struct work *work) {
+    tp_list_request request = TP_LIST_INIT;
+    tp_batch *batch = UNTOUCHED(tp_batch);
+    const char *id = work->ids[0];
+    request.pool = "all";
+    request.group = "g";
+    request.ids = &id;
+    request.id_count = 1;
+    tp_status status = tp_list(work->conn, &request, &batch);
+    want_untouched(status, batch);
+    if (status != TP_OK) return status;
+    want_number(tp_batch_count(batch), 1);
+    tp_batch_free(batch);
+    return status;
+}
+
+static tp_status skip_some(struct work *work) {
+    tp_selection selection = TP_SELECTION_INIT;
+    const char *id = work->ids[0];
+    selection.group = "g";
+    selection.ids = &id;
+    selection.id_count = 1;
+    selection.who = "ann";
+    return tp_operate(work->conn, TP_ACTION_SKIP, &selection, NULL);
+}
+
 /* ---- What must be there -------------------------------------------------------------------------------- */
 
 static void want_placed(struct work *work, size_t i, const char *group, int waits) {
@@ -159,6 +185,12 @@ static void is_seen(struct work *work) {
     want_number(work->number, 11);
 }
 
+static void is_skipped(struct work *work) {
+    want_state("g", "open");
+    want_task(work, 0, "finished", "skipped", 0);
+    want_waiting(work, 1, true);
+}
+
 static void is_cancelled(struct work *work) {
     want_state("g", "closed");
     want_task(work, 0, "finished", "skipped", 0);
@@ -182,6 +214,8 @@ static const struct operation operations[] = {
     {"group_open", 0, NULL, open_it, TP_OK, is_open},
     {"group_close", 0, one_and_after, close_it, TP_OK, is_closed},
     {"groups_end", 0, over, end_all, TP_OK, has_ended},
+    {"list, of a group", 0, one_and_after, list, TP_OK, nothing_changed},
+    {"skip, of a group", TRAIT_PIECEMEAL, one_and_after, skip_some, TP_OK, is_skipped},
     {"group_each", 0, one_and_after, look, TP_OK, is_seen},
     {"group_cancel", TRAIT_PIECEMEAL, one_and_after, cancel, TP_OK, is_cancelled},
     {"group_remove", 0, gone, forget, TP_OK, is_forgotten},

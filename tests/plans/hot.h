@@ -269,6 +269,8 @@
       "an operator's; while no open task has a key the index is empty, and is read whole")                   \
     X(operate_note, KEY, "")                                                                                 \
     X(operate_ids_by_key, KEY, "")                                                                           \
+    X(select_group_ids, KEY, "")                                                                             \
+    X(select_gate_ids, KEY, "")                                                                              \
     X(history_find, KEY, "")                                                                                 \
     X(edit_pending, KEY, "")                                                                                 \
     X(edit_failed, KEY, "")                                                                                  \

@@ -31,6 +31,7 @@ let shownAt = 0, shownHash = "", listening = "", turn = 0, reading = false;
 /** @type {any} */
 let data = null;
 let dataOf = ""; // the address that it was read for
+let unread = ""; // the address that could not be read, the server or its database being away: it is read once they answer
 
 /** @param {unknown} error @param {boolean} fresh */
 function refused(error, fresh) {
@@ -40,7 +41,9 @@ function refused(error, fresh) {
     return;
   }
   // What is shown stays where the server or its database is away: the band says since when.
-  if (!fresh && (status === 0 || status >= 500)) return;
+  const away = status === 0 || status >= 500;
+  if (!fresh && away) return;
+  unread = away ? location.hash : "";
   const text = status === 0 ? t("server_away") : error instanceof Error ? error.message : String(error);
   byId("main").replaceChildren(h("h1", {}, t(currentPlace().page)), h("p.problem", { role: "alert" }, text),
     h("button.quiet", { type: "button", onclick: () => show(true) }, t("again")));
@@ -70,6 +73,7 @@ async function show(fresh) {
     if (mine !== turn) return;
     data = read;
     dataOf = address;
+    unread = "";
     shownAt = Date.now();
     render(fresh);
   } catch (error) {
@@ -106,8 +110,10 @@ function route() {
 function hear(live) {
   showBand(live);
   const page = PAGES[currentPlace().page];
-  if (!page || live.away || reading || !shownAt || document.hidden || document.querySelector("dialog[open]")) return;
-  if (page.live && Date.now() - shownAt >= page.live) void show(false);
+  if (!page || live.away || reading || document.hidden || document.querySelector("dialog[open]")) return;
+  if (unread === location.hash) void show(true);
+  else if (!shownAt) return;
+  else if (page.live && Date.now() - shownAt >= page.live) void show(false);
   else if (data && (page === overview || page === handlers)) render(false);
 }
 

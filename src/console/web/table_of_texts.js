@@ -124,6 +124,7 @@ export const TABLE = {
   worker: ["Worker", "Worker", "工作进程"],
   due_settled: ["Due / settled", "Fällig / erledigt", "到期/结束"],
   created_at: ["Created", "Angelegt", "创建"],
+  group: ["Group", "Gruppe", "组"],
   gate: ["Gate", "Schranke", "闸口"],
   after_group: ["After group", "Nach der Gruppe", "在此组之后"],
   cancel_was_asked: ["Cancel asked", "Abbruch verlangt", "已请求取消"],

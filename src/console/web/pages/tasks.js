@@ -9,7 +9,7 @@ import { t } from "../texts.js";
 
 const POOLS = ["pending", "finished", "failed", "all"];
 const STATES = ["", "pending", "handling", "done", "failed", "skipped"];
-const TEXTS = ["handler", "reason", "reason_like", "biz_key", "dedup_key", "worker", "id"];
+const TEXTS = ["handler", "reason", "reason_like", "biz_key", "dedup_key", "worker", "group", "gate", "id"];
 const TIMES = ["since", "until"];
 
 /** The ids that are marked on this page. @type {Set<string>} */

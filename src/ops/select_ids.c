@@ -1,0 +1,70 @@
+/* Ids by which people select tasks: of a group, and of those behind a gate, each by an index. Read next:
+ * select.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/select.h"
+
+#define FIRST_ID "00000000-0000-0000-0000-000000000000"
+
+static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
+
+tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const char *after_id, size_t most,
+                           struct tpi_ids *found) {
+    struct tpi_args args = {0};
+    void *ids = NULL;
+    tpi_args_text(&args, TPI_P_name, group);
+    tpi_args_number(&args, TPI_P_waits, waits);
+    tpi_args_text(&args, TPI_P_after_id, after_id ? after_id : FIRST_ID);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)most);
+    tp_status status = tpi_store_list(&conn->store, TPI_S_select_group_ids, &args, only, NULL, TPI_UUID_SIZE,
+                                      &ids, &found->count);
+    found->all = ids;
+    return status;
+}
+
+/* A task that waits for a group is shown behind > and its name. */
+static tp_status find_behind(tp_conn *conn, const char *gate, struct tpi_ids *found) {
+    struct tpi_args args = {0};
+    void *ids = NULL;
+    if (*gate == '>') return tpi_select_group(conn, gate + 1, true, NULL, INT32_MAX, found);
+    tpi_args_text(&args, TPI_P_gate, gate);
+    tp_status status = tpi_store_list(&conn->store, TPI_S_select_gate_ids, &args, only, NULL, TPI_UUID_SIZE,
+                                      &ids, &found->count);
+    found->all = ids;
+    return status;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+void tpi_ids_narrow(struct tpi_ids *ids, struct tpi_ids *found) {
+    size_t kept = 0;
+    if (!ids->narrowed) {
+        *ids = *found;
+        ids->narrowed = true;
+        return;
+    }
+    if (found->count) qsort(found->all, found->count, sizeof *found->all, by_text);
+    for (size_t i = 0; i < ids->count && found->count; i++)
+        if (bsearch(ids->all[i], found->all, found->count, sizeof *found->all, by_text))
+            memmove(ids->all[kept++], ids->all[i], sizeof *ids->all);
+    ids->count = kept;
+    free(found->all);
+}
+
+tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate, struct tpi_ids *ids) {
+    struct tpi_ids found = {.all = NULL};
+    tp_status status = TP_OK;
+    if (gate) {
+        status = find_behind(conn, gate, &found);
+        if (status == TP_OK) tpi_ids_narrow(ids, &found);
+    }
+    if (!group || status != TP_OK) return status;
+    found = (struct tpi_ids){.all = NULL};
+    status = tpi_select_group(conn, group, false, NULL, INT32_MAX, &found);
+    if (status == TP_OK) tpi_ids_narrow(ids, &found);
+    return status;
+}
