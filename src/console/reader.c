@@ -221,15 +221,15 @@ void reader_look(struct reader *reader, bool now) {
 char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
                       char error[READER_ERROR_SIZE]) {
     int64_t until = clock_ms() + wait_ms;
+    bool any = *serial == 0; /* rather that of before than none */
     char *copy = NULL;
 
     pthread_mutex_lock(&reader->background.lock);
     look(reader);
-    if (*serial == 0 && !is_away(reader, error) && clock_ms() - reader->read_at > OLD_MS)
-        *serial = reader->serial;
+    if (any && !is_away(reader, error) && clock_ms() - reader->read_at > OLD_MS) *serial = reader->serial;
     while (!reader->background.stop && reader->serial == *serial && clock_ms() < until)
         (void)background_wait(&reader->background, until);
-    if (!is_away(reader, error) && reader->overview && reader->serial != *serial)
+    if (!is_away(reader, error) && reader->overview && (any || reader->serial != *serial))
         copy = cli_must(strdup(reader->overview));
     *serial = reader->serial;
     pthread_mutex_unlock(&reader->background.lock);

@@ -22,8 +22,9 @@ bool reader_away(struct reader *reader, char error[READER_ERROR_SIZE]);
 /* Somebody looks: it is read more often for a while. now: it is read at once, because something is wrong. */
 void reader_look(struct reader *reader, bool now);
 /* Somebody looks. Waits at most wait_ms for an overview that is newer than
- * *serial, or for the database to be away or back, and sets it. The overview is JSON, and the caller frees
- * it; NULL: the database is away (error), or nothing new came (error is ""). */
+ * *serial, or for the database to be away or back, and sets it; with 0 one of before will do where none
+ * comes. The overview is JSON, and the caller frees it; NULL: the database is away (error), or nothing new
+ * came (error is ""). */
 char *reader_overview(struct reader *reader, uint64_t *serial, int64_t wait_ms,
                       char error[READER_ERROR_SIZE]);
 /* Which the database was found to be; "": it was not reached yet. Lives as long as the reader. */

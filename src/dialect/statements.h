@@ -200,6 +200,7 @@
     X(group_release, 0)                                                                                      \
     X(group_released, 0)                                                                                     \
     X(group_first_open, 0)                                                                                   \
+    X(group_first_pending, TPI_CAP_READS_APART)                                                              \
     X(group_any, 0)                                                                                          \
     X(group_due, 0)                                                                                          \
     X(group_closed, 0)                                                                                       \

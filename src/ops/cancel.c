@@ -155,7 +155,8 @@ tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, t
     tp_status status = tpi_conn_ready(conn);
     tpi_pause_forget(conn);
     if (status == TP_OK) status = tpi_pause_refresh(conn);
-    if (status != TP_OK || !tpi_pause_unwanted(conn)) return status;
+    if (status != TP_OK) return status;
+    if (!tpi_pause_unwanted(conn)) return TP_NONE;
     status = tpi_unwanted_find(conn, ids, count, &list);
     if (list.count) tpi_pause_hint(true);
     for (size_t i = 0; i < list.count && status == TP_OK; i++)
@@ -176,23 +177,23 @@ bool tpi_cancel_skips(tp_verdict verdict) {
     return change.state == TPI_STATE_SKIPPED;
 }
 
-static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_unwanted *unwanted,
-                        const char *reason, const char *result) {
+static tp_status settle(tp_conn *conn, const tp_task *task, const struct tpi_cancel_end *end) {
+    const struct tpi_unwanted unwanted = {task->id, end->who, end->why, 0};
     struct tpi_args args = {0};
     int64_t rows = 0;
-    tp_status status = reason ? tp_skip(conn, task, reason) : tp_complete_with(conn, task, result);
-    if (status != TP_OK || reason) return status == TP_OK ? tpi_cancel_record(conn, task, unwanted) : status;
+    tp_status status =
+        end->reason ? tp_skip(conn, task, end->reason) : tp_complete_with(conn, task, end->result);
+    if (status != TP_OK) return status;
+    if (end->reason) return tpi_cancel_record(conn, task, &unwanted);
     tpi_args_text(&args, TPI_P_id, task->id);
     return tpi_store_change(&conn->store, TPI_S_cancel_remove, &args, &rows);
 }
 
 /* What an earlier try has stored is found by the token, outside of the transaction that met it. */
-tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
-                            const char *reason, const char *result) {
-    const struct tpi_unwanted unwanted = {task->id, who, why, 0};
+tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const struct tpi_cancel_end *end) {
     struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
-    if (status == TP_OK) status = settle(conn, task, &unwanted, reason, result);
+    if (status == TP_OK) status = settle(conn, task, end);
     status = tpi_scope_end(conn, &scope, status);
     if (status != TP_CONFLICT || !scope.own) return status;
     struct tpi_kept_error kept = tpi_error_keep();

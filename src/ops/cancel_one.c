@@ -19,6 +19,7 @@ static tp_status operate(struct request *request, tp_operated *operated) {
     tp_selection selection = TP_SELECTION_INIT;
     selection.ids = &request->id;
     selection.id_count = 1;
+    selection.limit = 1; /* what comes after it is not asked for any more */
     selection.who = request->who;
     selection.why = request->why;
     memcpy(operated->request_id, request->answer.request_id, sizeof operated->request_id);
@@ -66,6 +67,11 @@ static tp_status cancel(struct request *request) {
             say(request, operated.done ? TP_CANCEL_SKIPPED : TP_CANCEL_ASKED,
                 operated.done ? "skipped" : "handling");
         if (!known) status = look(request, operated.asked);
+        /* It is asked for, whatever cannot be read. */
+        if (operated.asked && status < TP_OK && status != TP_DISCONNECTED) {
+            say(request, TP_CANCEL_ASKED, "handling");
+            return TP_OK;
+        }
         if (status != TP_NONE) return status;
         asked_before = operated.asked;
     }

@@ -89,14 +89,18 @@ bool tpi_conn_writes_alone(const tp_conn *conn);
 /* ---- Tasks that are not wanted any more ---------------------------------------------------------------- */
 
 /* Calls see for each of the tasks whose end somebody asked for (who), or whose deadline has passed (who ""),
- * when there are any at all. see must not use conn. */
+ * when there are any at all; TP_NONE: there are none. see must not use conn. */
 typedef void (*tpi_cancel_fn)(const char *id, const char *who, const char *why, void *arg);
 TP_CHECKED tp_status tpi_cancel_look(tp_conn *conn, const char *const *ids, size_t count, tpi_cancel_fn see,
                                      void *arg);
-/* Of such a one as claimed: skips it (reason not NULL) and records that, or completes it with its result, and
- * removes what was asked. For answers see tp_skip. */
-TP_CHECKED tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const char *who, const char *why,
-                                       const char *reason, const char *result);
+/* How such a one ends, as claimed: skipped, which is recorded, or done, with its result or NULL. */
+struct tpi_cancel_end {
+    const char *who, *why; /* by whom it was asked for; "": its deadline has passed */
+    const char *reason;    /* NULL: it is done */
+    const char *result;
+};
+/* Settles it so, and removes what was asked. For answers see tp_skip. */
+TP_CHECKED tp_status tpi_cancel_settle(tp_conn *conn, const tp_task *task, const struct tpi_cancel_end *end);
 /* By the state table: does such a one end as skipped when its handler ended so? */
 bool tpi_cancel_skips(tp_verdict verdict);
 /* The reason of a task that ends so. */

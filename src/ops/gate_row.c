@@ -235,15 +235,15 @@ tp_status tpi_gate_fill(tp_conn *conn, const char *name, const struct tpi_gate_r
     struct level level = {.through = gate->through - ended};
     bool nobody_waits = false, made = *gate->pattern || is_key(name);
     int64_t behind = conn->store.clock.behind_ms; /* 0 where the database itself tells the time */
+    tpi_tokens_read(gate->held, &level.held);     /* without tokens they stay, should there be some again */
     if (gate->tokens) {
-        tpi_tokens_read(gate->held, &level.held);
         tpi_tokens_return(&level.held, gate->period_ms, gate->now, 4 * behind);
         tpi_tokens_hold(&level.held, gate->period_ms, gate->now + behind, ended);
     }
     tp_status status = let_next_through(conn, name, gate, &level, &nobody_waits);
     if (status != TP_OK) return status;
     bool empty = nobody_waits && !level.through && made;
-    if (empty && !level.held.count) {
+    if (empty && (!gate->tokens || !level.held.count)) {
         status = tpi_gate_change(conn, TPI_S_gate_remove, name, "");
         return status == TP_NONE ? TP_OK : status;
     }

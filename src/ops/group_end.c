@@ -74,12 +74,13 @@ static tp_status let_go_some(tp_conn *conn, const char *name, bool skips, bool *
 /* ---- The end of one ------------------------------------------------------------------------------------ */
 
 /* The first of its tasks that holds it up. TP_NONE: none does. */
-static tp_status first_open(tp_conn *conn, const char *name, const char *after, struct id *open) {
+static tp_status first_open(tp_conn *conn, enum tpi_statement which, const char *name, const char *after,
+                            struct id *open) {
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_name, name);
     tpi_args_text(&args, TPI_P_after_id, after);
     tpi_args_number(&args, TPI_P_limit, 1);
-    return tpi_store_read(&conn->store, TPI_S_group_first_open, &args, id_only, NULL, open);
+    return tpi_store_read(&conn->store, which, &args, id_only, NULL, open);
 }
 
 static tp_status note_seen(tp_conn *conn, const char *name, const char *id) {
@@ -91,10 +92,15 @@ static tp_status note_seen(tp_conn *conn, const char *name, const char *id) {
 
 /* All its tasks are looked at, also those before the first that was open: a failed one may have been retried.
  * The groups within it have ended, or it would not have been named, and no other comes into one that is
- * closed. TP_NONE: nothing holds it up. */
+ * closed. Where the pools are read at two moments, one that fails in between is seen before, and one that is
+ * retried in between is seen afterwards. TP_NONE: nothing holds it up. */
 static tp_status find_open(tp_conn *conn, const char *name) {
+    bool apart = conn->store.caps & TPI_CAP_READS_APART;
     struct id open = {""};
-    tp_status status = first_open(conn, name, no_id, &open);
+    tp_status status = TP_NONE;
+    if (apart) status = first_open(conn, TPI_S_group_first_pending, name, no_id, &open);
+    if (status == TP_NONE) status = first_open(conn, TPI_S_group_first_open, name, no_id, &open);
+    if (status == TP_NONE && apart) status = first_open(conn, TPI_S_group_first_pending, name, no_id, &open);
     return status == TP_OK ? note_seen(conn, name, open.text) : status;
 }
 
@@ -184,27 +190,39 @@ static tp_status note_open(tp_conn *conn, const char *name, bool *ended) {
     struct id open = {""};
     *ended = false;
     tp_status status = tpi_group_lock(conn, name, &group);
-    if (status == TP_OK) status = first_open(conn, name, group.seen_id, &open);
+    if (status == TP_OK) status = first_open(conn, TPI_S_group_first_open, name, group.seen_id, &open);
     if (status != TP_OK || strcmp(open.text, group.seen_id) == 0) return status;
     return note_seen(conn, name, open.text);
 }
 
+static tp_status note_how_far(tp_conn *conn, int64_t most_ms) {
+    size_t none = 0;
+    return act_on_each(conn, TPI_S_group_closed, note_open, tpi_clock_mono_ms() + most_ms + 1, &none);
+}
+
+/* Round by round, as long as groups end. */
+static tp_status end_all(tp_conn *conn, size_t *ended) {
+    size_t before = 0;
+    tp_status status = act_on_each(conn, TPI_S_group_due, try_end, INT64_MAX, ended);
+    for (int round = 1; round < ROUNDS && status == TP_OK && *ended > before; round++) {
+        before = *ended;
+        status = act_on_each(conn, TPI_S_group_due, try_end, INT64_MAX, ended);
+    }
+    return status;
+}
+
 tp_status tp_groups_end(tp_conn *conn, size_t *ended) {
     struct tpi_args args = {0};
-    size_t all = 0, before = 0;
+    size_t all = 0;
     bool any = false;
-    int64_t began = tpi_clock_mono_ms();
     tp_status status = tpi_conn_ready_alone(conn, "tp_groups_end");
     tpi_args_number(&args, TPI_P_limit, 1);
     if (status == TP_OK) status = tpi_store_exists(&conn->store, TPI_S_group_any, &args, &any);
     if (status != TP_OK || !any) return status == TP_OK ? TP_NONE : status;
-    for (int round = 0; round < ROUNDS && status == TP_OK && (!round || all > before); round++) {
-        before = all;
-        status = act_on_each(conn, TPI_S_group_due, try_end, INT64_MAX, &all);
-    }
-    int64_t now = tpi_clock_mono_ms(), took = now - began;
-    if (status == TP_OK && took >= tpi_group_slow_ms)
-        status = act_on_each(conn, TPI_S_group_closed, note_open, now + took + 1, &before);
+    int64_t began = tpi_clock_mono_ms();
+    status = end_all(conn, &all);
+    int64_t took = tpi_clock_mono_ms() - began;
+    if (status == TP_OK && took >= tpi_group_slow_ms) status = note_how_far(conn, took);
     if (ended) *ended = all;
     return status;
 }

@@ -95,17 +95,25 @@ static tp_status ask(struct tpi_store *store) {
     return status;
 }
 
+/* Inside a transaction the answer may be the time of its beginning. Of a lent session it is not known how
+ * long one has been open: it is asked each time, and the latest counts of what it has ever said. */
 tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
-    struct tpi_db_clock *clock = &store->clock;
-    int64_t age = tpi_clock_boot_ms() - clock->boot_ms;
-    /* Inside a transaction the answer may be the time of its beginning. */
-    bool old = age > ASK_AGAIN_MS && store->link.owned && store->link.tx == TPI_TX_NONE;
-    if (!clock->known || old) {
+    const struct tpi_link *link = &store->link;
+    const struct tpi_db_clock before = store->clock;
+    int64_t age = tpi_clock_boot_ms() - before.boot_ms;
+    bool old = !link->owned || (age > ASK_AGAIN_MS && link->tx == TPI_TX_NONE);
+    if (!before.known || old) {
         tp_status status = ask(store);
-        if (status != TP_OK) return status;
-        age = 0;
+        /* A driver may give no row where a transaction has written. */
+        if (status != TP_OK && (status != TP_SCHEMA || !before.known)) return status;
+        age = tpi_clock_boot_ms() - before.boot_ms;
+        int64_t lead_ms = before.database_ms + age - store->clock.database_ms;
+        if (before.known && !link->owned && lead_ms > 0 && lead_ms < APART_MS)
+            store->clock = before;
+        else
+            age = tpi_clock_boot_ms() - store->clock.boot_ms;
     }
-    *now_ms = clock->database_ms + age;
+    *now_ms = store->clock.database_ms + age;
     return TP_OK;
 }
 

@@ -13,10 +13,11 @@
 enum { LOOK_MAX = 1000 };
 
 int64_t tpi_canceller_every_ms = 1000;
+size_t tpi_canceller_at_a_time = LOOK_MAX;
 
 struct looking {
     struct tpi_session session;
-    struct tpi_job *jobs[LOOK_MAX]; /* the oldest, with a reference to each */
+    struct tpi_job *jobs[LOOK_MAX]; /* with a reference to each */
     char ids[LOOK_MAX][TP_ID_SIZE]; /* of their tasks */
     size_t count;
     int64_t last_ms; /* the last look began; monotonic */
@@ -40,16 +41,22 @@ static tp_status ask_look(tp_conn *conn, void *arg) {
     return tpi_cancel_look(conn, ids, looking->count, notify, looking);
 }
 
+/* The oldest first, some at a time while any task of the pool is not wanted any more. */
 static void look(struct looking *looking, struct tpi_jobs *jobs) {
     int64_t now = tpi_clock_mono_ms(), before = now - tpi_canceller_every_ms;
+    uint64_t after = 0;
+    tp_status status = TP_OK;
     if (looking->last_ms > before) return;
-    looking->count = tpi_jobs_older(jobs, before, looking->jobs, looking->ids, LOOK_MAX);
-    if (!looking->count) return;
-    looking->last_ms = now;
-    tp_status status = tpi_session_try(&looking->session, ask_look, looking);
-    tpi_session_report_once(&looking->session, status, &looking->failed);
-    for (size_t i = 0; i < looking->count; i++)
-        tpi_job_unref(looking->jobs[i]);
+    do {
+        size_t most = tpi_canceller_at_a_time;
+        looking->count = tpi_jobs_older(jobs, before, &after, looking->jobs, looking->ids, most);
+        if (!looking->count) return;
+        looking->last_ms = now;
+        status = tpi_session_try(&looking->session, ask_look, looking);
+        tpi_session_report_once(&looking->session, status, &looking->failed);
+        for (size_t i = 0; i < looking->count; i++)
+            tpi_job_unref(looking->jobs[i]);
+    } while (status == TP_OK);
 }
 
 /* A look comes when a task has been in hand for as long as two looks are apart, or a tenth of that later. */

@@ -91,6 +91,7 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     job->claimed_ms = taken_ms;
     tpi_lifetime_add_job(jobs->life);
     pthread_mutex_lock(&jobs->lock);
+    job->number = ++jobs->last_number;
     job->older = jobs->newest;
     *(job->older ? &job->older->newer : &jobs->oldest) = job;
     jobs->newest = job;
@@ -237,12 +238,14 @@ void tpi_job_lose(struct tpi_job *job, const char *text) {
 /* ---- Tasks that are not wanted any more ------------------------------------------------------------------
  */
 
-size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **all, char (*ids)[TP_ID_SIZE],
-                      size_t most) {
+size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, uint64_t *after, struct tpi_job **all,
+                      char (*ids)[TP_ID_SIZE], size_t most) {
     size_t count = 0;
     pthread_mutex_lock(&jobs->lock);
     for (struct tpi_job *job = jobs->oldest; job && count < most; job = job->newer) {
-        if (job->claimed_ms > before || job->settling || atomic_load(&job->stop_notice)) continue;
+        bool seen = job->number <= *after || job->claimed_ms > before;
+        if (seen || job->settling || atomic_load(&job->stop_notice)) continue;
+        *after = job->number;
         job->refs++;
         tpi_utf8_copy(job->task->id, ids[count], sizeof ids[count]);
         all[count++] = job;

@@ -22,6 +22,7 @@ struct tpi_jobs {
     struct tpi_signal leases;        /* the list of leases, or its end */
     struct tpi_job *leased;          /* under the lock: the leases to extend, in no order */
     struct tpi_job *oldest, *newest; /* under the lock: all in progress, in their order */
+    uint64_t last_number;            /* under the lock: of a job that was made */
     int64_t renew_at;                /* under the lock: when the lease renewer wakes next, by itself */
 };
 
@@ -75,6 +76,7 @@ struct tpi_job {
 
     struct tpi_lease lease; /* under the jobs' lock, as all below */
     struct tpi_job *older, *newer;
+    uint64_t number;           /* in that order */
     size_t refs;               /* its way through the worker, and whoever looks at it meanwhile */
     bool ended;                /* its way is over: what is heard about it is of no interest */
     bool settling;             /* the settle's answer decides now, not the lease renewer's */
@@ -131,10 +133,11 @@ void tpi_job_unref(struct tpi_job *job);
 /* The database, or a second claim, said that the claim is gone. Records it, unless it is known. */
 void tpi_job_lose(struct tpi_job *job, const char *text);
 
-/* Those that were claimed before the monotonic time, the oldest first, with a reference to each, and the ids
- * of their tasks, which may be gone before the reference is. */
-size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, struct tpi_job **all, char (*ids)[TP_ID_SIZE],
-                      size_t most);
+/* Those that were claimed before the monotonic time, the oldest first, behind the one of that number, with a
+ * reference to each, and the ids of their tasks, which may be gone before the reference is. *after gets the
+ * last one's number. */
+size_t tpi_jobs_older(struct tpi_jobs *jobs, int64_t before, uint64_t *after, struct tpi_job **all,
+                      char (*ids)[TP_ID_SIZE], size_t most);
 /* Its task is not wanted any more. Nothing, if that is known. */
 void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
 

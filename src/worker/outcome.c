@@ -45,9 +45,12 @@ tp_status tpi_outcome_write(tp_conn *conn, const struct tpi_job *job, const stru
     const tp_retry *retry = job->handler ? job->handler->retry : job->jobs->options->retry;
     const struct tpi_stop_notice *notice = atomic_load(&job->stop_notice);
     bool skips = outcome->verdict == TP_RUN_SKIPPED;
-    if (notice && (skips || outcome->verdict == TP_RUN_DONE))
-        return tpi_cancel_settle(conn, job->task, notice->who, notice->why,
-                                 skips ? (reason ? reason : "") : NULL, tpi_result_text(job->result));
+    if (notice && (skips || outcome->verdict == TP_RUN_DONE)) {
+        struct tpi_cancel_end end = {.who = notice->who, .why = notice->why};
+        if (skips) end.reason = reason ? reason : "";
+        if (!skips) end.result = tpi_result_text(job->result);
+        return tpi_cancel_settle(conn, job->task, &end);
+    }
     switch (outcome->verdict) {
     case TP_RUN_DONE:
         return tp_complete_with(conn, job->task, tpi_result_text(job->result));

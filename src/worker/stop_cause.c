@@ -54,6 +54,7 @@ static void complete_reason(struct tp_run *run, const struct tpi_stop_notice *no
 bool tpi_run_is_unwanted(struct tp_run *run) {
     const struct tpi_stop_notice *notice = atomic_load(&run->job->stop_notice);
     if (notice) complete_reason(run, notice);
+    run->reason_noted = notice;
     return notice;
 }
 

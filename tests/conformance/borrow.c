@@ -2,6 +2,7 @@
 #include <sqlext.h>
 
 #include "base/uuid.h"
+#include "ops/conn.h"
 #include "suite.h"
 #include "support/settings.h"
 
@@ -394,4 +395,21 @@ TEST(test_borrow__attributes_and_session_settings_are_as_they_were) {
         loan_close(&loan);
         empty_pool();
     }
+}
+
+/* A clock that is carried on was asked for in a transaction that had begun long before. */
+TEST(test_borrow__a_lease_is_whole_whatever_an_old_transaction_said_of_the_time) {
+    if (!(pool.a->store.caps & TPI_CAP_CLIENT_CLOCK)) skip();
+    enum { OLD_MS = 600000, LEASE_MS = 60000 };
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
+    int64_t now = 0, later = 0;
+    const tp_task *task = claim_this(pool.a, put_one());
+    must(tpi_store_now(&loan.conn->store, &now));
+    loan.conn->store.clock.database_ms -= OLD_MS;
+    must(tp_extend(loan.conn, task, LEASE_MS));
+    assert_true(row_of(task->id).due_at >= now + LEASE_MS - 1);
+    loan.conn->store.clock.database_ms += OLD_MS; /* later than what is said now: that counts */
+    must(tpi_store_now(&loan.conn->store, &later));
+    assert_true(later >= now + OLD_MS);
+    loan.conn->store.clock.database_ms -= OLD_MS;
 }

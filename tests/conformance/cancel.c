@@ -148,7 +148,7 @@ TEST_ONCE(test_cancel__what_was_done_nevertheless_has_its_result) {
     const char *id = put_one();
     const tp_task *task = leased(id);
     expect_answer(pool.b, id, TP_CANCEL_ASKED, "handling");
-    must(tpi_cancel_settle(pool.a, task, "ann", "wrong amount", NULL, "42"));
+    must(tpi_cancel_settle(pool.a, task, &(struct tpi_cancel_end){"ann", "wrong amount", NULL, "42"}));
     expect_row(id, "finished", "done", 0);
     assert_string_equal(text_of("result FROM tp_finished WHERE id = '%s'", id), "42");
     expect_number(count_of("tp_cancel"), 0);

@@ -202,12 +202,13 @@ TEST_ONCE(test_deadline__settles_of_a_run_that_was_told_say_what_became_of_it) {
     const char *done = put_for_an_hour(), *skipped = put_for_an_hour();
     const tp_task *task = leased(done);
     let_pass(done);
-    must(tpi_cancel_settle(pool.a, task, "", "then,", NULL, "42"));
+    must(tpi_cancel_settle(pool.a, task, &(struct tpi_cancel_end){"", "then,", NULL, "42"}));
     expect_row(done, "finished", "done", 0);
     assert_string_equal(text_of("result FROM tp_finished WHERE id = '%s'", done), "42");
     task = leased(skipped);
     let_pass(skipped);
-    must(tpi_cancel_settle(pool.a, task, "", "then,", "its deadline had passed", NULL));
+    must(tpi_cancel_settle(pool.a, task,
+                           &(struct tpi_cancel_end){"", "then,", "its deadline had passed", NULL}));
     expect_row(skipped, "finished", "skipped", 0);
     expect_number(events_of(skipped, "canceled"), 1);
     expect_number(count_of("tp_cancel"), 0);

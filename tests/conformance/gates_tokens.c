@@ -91,6 +91,22 @@ TEST(test_tokens__whoever_comes_to_the_gate_gives_out_what_came_back) {
     expect_number(count_of("tp_gate WHERE token_at IS NOT NULL"), 0);
 }
 
+TEST(test_tokens__that_are_taken_away_and_given_back_are_held_as_before) {
+    char ids[3][ID];
+    give_tokens(1, 0);
+    put_behind("bank", NULL, 1, ids);
+    complete(ids[0]);
+    give_tokens(0, 2);
+    give_tokens(1, 0);
+    put_behind("bank", NULL, 2, ids + 1);
+    expect_waits(ids[1]);
+    expect_through("bank", 0);
+    advance(PERIOD + PART);
+    maintain();
+    expect_through("bank", 1);
+    expect_waits(ids[2]);
+}
+
 TEST(test_tokens__and_a_width_are_both_kept) {
     char ids[5][ID];
     give_tokens(3, 1);

@@ -5,6 +5,7 @@
 #include "ops/gate.h"
 #include "ops/group.h"
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(groups, ONCE);
 
@@ -62,6 +63,51 @@ static void operate(tp_action action, const char *in, const char *id) {
     const char *ids[1] = {id};
     tp_selection selection = selection_with(.pool = in, .ids = ids, .id_count = 1);
     must(tp_operate(pool.a, action, &selection, NULL));
+}
+
+/* ---- Pools that are read at two moments -----------------------------------------------------------------
+ */
+
+static char between[1][ID];
+
+/* As a retry would, that the look at both pools did not see. */
+static void comes_back(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    sql_run(pool.eye,
+            "INSERT INTO tp_pending (id, handler, state, failures, shard, priority, due_at, created_at, "
+            "modified_at) SELECT id, handler, 'pending', 0, shard, priority, due_at, created_at, modified_at "
+            "FROM tp_finished WHERE id = '%s'",
+            between[0]);
+}
+
+/* As a failure would, that the look at both pools did not see. */
+static void goes_away(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '%s'", between[0]);
+}
+
+TEST(test_groups__do_not_end_while_a_task_is_on_its_way_between_two_pools) {
+    if (!(pool.a->store.caps & TPI_CAP_READS_APART) || pool_on_sqlite()) skip();
+    open_with("payroll", TP_GROUP_ALL_DONE, 1, between);
+    must(tp_group_close(pool.a, "payroll"));
+    complete_this(between[0]);
+    faults_open();
+    faults_clear();
+    size_t looks = faults_count("group_first_open");
+    (void)faults_at(.statement = "group_lock", .times = 1, .meet = comes_back);
+    (void)faults_at(.statement = "group_first_open", .times = 1, .meet = goes_away);
+    ended(0);
+    expect_number(faults_seen(looks), 0); /* seen before */
+    goes_away(NULL, NULL);
+    faults_clear();
+    (void)faults_at(.statement = "group_first_pending", .skip = 1, .times = 1, .meet = comes_back);
+    ended(0); /* seen afterwards */
+    expect_state("payroll", "closed");
+    faults_clear();
+    goes_away(NULL, NULL);
+    ended(1);
 }
 
 /* ---- The end ------------------------------------------------------------------------------------------- */

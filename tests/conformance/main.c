@@ -1,10 +1,12 @@
 /* conformance [--themes NAME,...] [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once
- * for every claim plan possible there. PATTERN as cmocka takes it, with * and ?; it is matched with "[plan]
- * test_...". conformance --child ROLE ...: a process that a test started. */
+ * for every claim plan possible there. PATTERN, with * and ?, is matched with "[plan] test_..."; one
+ * that fits nothing is a failure. conformance --child ROLE ...: a process that a test started. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/pause.h"
 #include "suite.h"
 #include "support/faults.h"
 
@@ -41,6 +43,7 @@ static bool is_wanted(const char *theme) {
 /* Claims read what is open, so what earlier tests left open would slow down the later ones. */
 static int set_up(void **state) {
     faults_clear(); /* which an earlier test may have left aimed */
+    tpi_pause_hint(false);
     int failed = pool_fresh(state);
     empty_pool();
     return failed;
@@ -61,14 +64,30 @@ static char *full_name(const char *plan, const char *name) {
 }
 
 static size_t gathered;
+static char only[256] = "*";
+
+/* Its brackets are those of the names. */
+static void set_pattern(const char *pattern) {
+    size_t length = 0;
+    for (const char *at = pattern; *at && length + 2 < sizeof only; at++) {
+        if (*at == '[') only[length++] = '\\';
+        only[length++] = *at;
+    }
+    only[length] = '\0';
+}
 
 static size_t gather(struct CMUnitTest *tests, enum suite_runs runs, const char *plan) {
     size_t count = 0;
     for (const struct suite_theme *theme = suite_themes; theme; theme = theme->next)
-        for (const struct suite_test *test = theme->tests; test && is_wanted(theme->name); test = test->next)
-            if (test->runs == runs)
-                tests[count++] =
-                    (struct CMUnitTest){full_name(plan, test->name), test->run, set_up, tear_down, NULL};
+        for (const struct suite_test *test = theme->tests; test && is_wanted(theme->name);
+             test = test->next) {
+            if (test->runs != runs) continue;
+            char *name = full_name(plan, test->name);
+            if (fnmatch(only, name, 0) == 0)
+                tests[count++] = (struct CMUnitTest){name, test->run, set_up, tear_down, NULL};
+            else
+                free(name);
+        }
     return count;
 }
 
@@ -112,10 +131,11 @@ int main(int argc, char **argv) {
         argc -= 2;
         argv += 2;
     }
-    if (argc > 2 && strcmp(argv[1], "--only") == 0) cmocka_set_test_filter(argv[2]);
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) set_pattern(argv[2]);
     pool_open();
     int failed = run_all();
     pool_close();
-    if (gathered == 0) print_error("conformance: there is no theme of %s\n", wanted);
+    if (gathered == 0)
+        print_error("conformance: no test fits %s in the themes of %s\n", only, wanted ? wanted : "all");
     return failed != 0 || gathered == 0;
 }

@@ -116,14 +116,14 @@ export async function openPage(browser, url, options = {}) {
   return page;
 }
 
-/** Goes to a page of the console and waits until it is shown. */
+/** Goes to a page of the console and waits until it is shown; not only that the pool, or a page of it, is still being read. */
 export async function goTo(page, hash) {
   const there = await page.evaluate(([root, to]) => location.href.startsWith(root) && location.hash !== to && Boolean((location.hash = to)), [page.root, `#/${hash}`]);
   if (!there) await page.goto("about:blank");
   if (!there) await page.goto(`${page.root}#/${hash}`);
   await page.waitForFunction((to) => {
     const main = document.getElementById("main");
-    return main?.dataset.shows === to && !main.hasAttribute("aria-busy") && main.querySelector("h1");
+    return main?.dataset.shows === to && !main.hasAttribute("aria-busy") && main.querySelector("h1") && !main.textContent.includes("still being read");
   }, `#/${hash}`);
 }
 

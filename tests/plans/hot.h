@@ -206,6 +206,7 @@
     X(group_release, KEY, "")                                                                                \
     X(group_released, KEY, "")                                                                               \
     X(group_first_open, KEY, "")                                                                             \
+    X(group_first_pending, KEY, "")                                                                          \
     X(group_any, KEY, "")                                                                                    \
     X(group_due, FEW, "groups that are closed and have not ended")                                           \
     X(group_closed, FEW, "groups that are closed and have not ended")                                        \

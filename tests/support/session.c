@@ -51,9 +51,10 @@ static bool is_so(const char *question, long session) {
     return sql_try_number(pool.eye, &count, question, session) && count > 0;
 }
 
-/* One that is busy so often in a row on a single row waits. */
+/* One that is busy so often in a row on a single row waits: a busy machine does not keep one thread so long
+ * from its turn. */
 void session_await_blocked(long session, struct aside *aside) {
-    enum { IN_A_ROW = 12, PAUSE_MS = 5, UNSEEN_MS = 60 };
+    enum { IN_A_ROW = 40, PAUSE_MS = 5, UNSEEN_MS = 60 };
     int seen = 0;
     if (!session) {
         breathe(UNSEEN_MS);

@@ -172,7 +172,9 @@ TEST(test_cancel__a_handler_is_told_within_two_seconds) {
 
 TEST(test_cancel__one_that_waits_in_the_queue_is_not_run) {
     char ids[2][TP_ID_SIZE];
+    size_t at_a_time = tpi_canceller_at_a_time;
     look_often(true);
+    tpi_canceller_at_a_time = 1; /* it is not among the first that are looked at */
     for (int i = 0; i < 2; i++) {
         tp_new_task task = {.size = sizeof task, .handler = pool.handler, .priority = i};
         must(tp_enqueue(pool.a, &task));
@@ -190,8 +192,10 @@ TEST(test_cancel__one_that_waits_in_the_queue_is_not_run) {
     rig_await(TP_EVENT_SKIPPED, 1);
     rig_stop(worker);
     look_often(false);
+    tpi_canceller_at_a_time = at_a_time;
     expect_row(ids[0], "finished", "done", 0);
     expect_row(ids[1], "finished", "skipped", 0);
+    assert_string_equal(row_of(ids[1]).reason, "cancelled by ann: wrong amount");
     expect_number(atomic_load(&rig.runs), 1);
 }
 
