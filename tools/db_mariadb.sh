@@ -68,7 +68,6 @@ CREATE USER 'taskpool'@'$host' IDENTIFIED BY '$TP_DB_PASSWORD';
 GRANT ALL PRIVILEGES ON taskpool.* TO 'taskpool'@'$host';
 GRANT ALL PRIVILEGES ON taskpool_ora.* TO 'taskpool'@'$host';
 GRANT ALL PRIVILEGES ON taskpool_gen.* TO 'taskpool'@'$host';
-GRANT PROCESS ON *.* TO 'taskpool'@'$host'; -- so that tests see who waits for a lock
 END
   done
   touch "$maria_dir/ready"

@@ -94,7 +94,6 @@ CREATE DATABASE IF NOT EXISTS taskpool_gen CHARACTER SET utf8mb4 COLLATE utf8mb4
 CREATE USER 'taskpool'@'$host' IDENTIFIED BY '$TP_DB_PASSWORD';
 GRANT ALL PRIVILEGES ON taskpool.* TO 'taskpool'@'$host';
 GRANT ALL PRIVILEGES ON taskpool_gen.* TO 'taskpool'@'$host';
-GRANT PROCESS ON *.* TO 'taskpool'@'$host'; -- so that tests see who waits for a lock
 END
   done
   touch "$my_dir/ready"

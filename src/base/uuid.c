@@ -1,8 +1,10 @@
 /* See uuid.h. Without locks, which another thread might hold for ever in a forked child. */
 #include "base/uuid.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +47,12 @@ void tpi_uuid_random(char out[TPI_UUID_SIZE]) {
     uuid_t uuid;
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, out);
+}
+
+void tpi_uuid_at(int64_t ms, char out[TPI_UUID_SIZE]) {
+    uint64_t time = ms > 0 ? (uint64_t)ms : 0;
+    snprintf(out, TPI_UUID_SIZE, "%08" PRIx64 "-%04" PRIx64 "-7000-8000-000000000000",
+             time >> 16 & UINT32_MAX, time & UINT16_MAX);
 }
 
 void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]) {

@@ -22,6 +22,8 @@ const char *tpi_uuid_tag(const char *token);
 /* The time in a UUID of version 7 in its normal form, in ms since 1970 by the clock of its maker; -1: there
  * is none. */
 int64_t tpi_uuid_time(const char *uuid);
+/* A UUID between those of version 7 that were made before that time and from then on. */
+void tpi_uuid_at(int64_t ms, char out[TPI_UUID_SIZE]);
 /* Version 5: always the same for the same name, in a name space of taskpool's own. */
 void tpi_uuid_named(const char *name, char out[TPI_UUID_SIZE]);
 /* Reads any form of UUID text that libuuid reads; writes the lower-case form. False: not a UUID. */

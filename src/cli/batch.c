@@ -33,7 +33,8 @@ static void make_room(struct batch *batch) {
 
 void batch_add(struct batch *batch, const tp_new_task *task) {
     size_t size = text_size(task->handler) + text_size(task->params) + text_size(task->biz_key) +
-                  text_size(task->dedup_key) + text_size(task->order_key) + text_size(task->gate);
+                  text_size(task->dedup_key) + text_size(task->order_key) + text_size(task->gate) +
+                  text_size(task->group) + text_size(task->after);
     char *at;
     tp_new_task *copy;
 
@@ -48,6 +49,8 @@ void batch_add(struct batch *batch, const tp_new_task *task) {
     copy->dedup_key = move_text(&at, task->dedup_key);
     copy->order_key = move_text(&at, task->order_key);
     copy->gate = move_text(&at, task->gate);
+    copy->group = move_text(&at, task->group);
+    copy->after = move_text(&at, task->after);
     batch->bytes += size;
 }
 

@@ -30,8 +30,10 @@ static struct poptOption table[] = {
                 "what becomes of an open task with the key (keep)"),
     OPTION_TEXT("order-key", '\0', &options.order_key, "KEY", "one at a time for each key, in this order"),
     OPTION_TEXT("gate", '\0', &options.gate, "NAME", "behind this gate, see taskpool gate"),
-    OPTION_TEXT("group", '\0', &options.group, "NAME", "one of the tasks of this group, see taskpool group"),
-    OPTION_TEXT("after", '\0', &options.after, "NAME", "not due before this group has ended"),
+    OPTION_TEXT("group", '\0', &options.group, "NAME",
+                "one of the tasks of this group, see taskpool group; with --file: of rows that name none"),
+    OPTION_TEXT("after", '\0', &options.after, "NAME",
+                "not due before this group has ended; with --file likewise"),
     OPTION_TEXT("shard", '\0', &options.shard, "N", "load-balance number (0)"),
     OPTION_TEXT("priority", '\0', &options.priority, "N", "smaller is sooner (0)"),
     OPTION_TEXT("delay", '\0', &options.delay, "TIME", "due that long after now: 500ms 10s 5m 2h 1d"),
@@ -64,7 +66,8 @@ const struct usage enqueue_usage = {
     "Or puts in many from a file or a pipe, of any size:\n"
     "  csv    RFC 4180, UTF-8, first line names the columns. Task fields are id, handler, params, biz_key,\n"
     "         dedup_key, shard, priority, delay_ms, due_at, max_failures, order_key, gate, deadline_at,\n"
-    "         deadline_ms; without a params column all other columns become a JSON object in params.\n"
+    "         deadline_ms, group, after; without a params column all other columns become a JSON object in "
+    "params.\n"
     "  jsonl  one JSON object a line with the same names; params may be any JSON.\n"
     "A batch is written as a whole or not at all; after a failure the message says how to go on.\n",
     "  taskpool enqueue points '{\"order\":7}' --biz-key order-7 --delay 5m\n"
@@ -74,7 +77,7 @@ const struct usage enqueue_usage = {
     "  taskpool enqueue quote '{\"isin\":\"DE0001102580\"}' --deadline 10m\n"
     "  taskpool enqueue transfer 4711 --by-cut-off TARGET2 --lead 30m\n"
     "  taskpool enqueue pay 4711 --group payroll-11\n"
-    "  taskpool enqueue --file employees.csv --handler pay\n"
+    "  taskpool enqueue --file employees.csv --handler pay --group payroll-11\n"
     "  produce | taskpool enqueue --file - --format jsonl\n",
     table,
     0,
@@ -122,14 +125,14 @@ static void fill_task(const char *handler, const char *params, tp_new_task *task
     row.text[FIELD_MAX_FAILURES] = options.max_failures;
     row.text[FIELD_ORDER_KEY] = options.order_key;
     row.text[FIELD_GATE] = options.gate;
+    row.text[FIELD_GROUP] = options.group;
+    row.text[FIELD_AFTER] = options.after;
     if (!row_to_task(&row, task, error)) args_fail("%s", error);
     if (options.lead && !options.cut_off) args_fail("--lead goes with --by-cut-off");
     args_duration("--lead", options.lead, &task->cut_off_lead_ms);
     task->cut_off_calendar = options.cut_off;
     task->on_duplicate = find_on_duplicate();
     read_deadline(task);
-    task->group = options.group;
-    task->after = options.after;
     if (options.on_duplicate && !options.dedup_key) args_fail("--on-duplicate goes with --dedup-key");
 }
 
@@ -229,13 +232,16 @@ static void report_import(const struct import_result *result, int64_t skipped, e
 }
 
 static enum cli_exit enqueue_many(int64_t retry_ms) {
-    struct import_options import = {options.file, IMPORT_CSV,   options.handler, 1000, 0,
-                                    retry_ms,     !common.quiet};
+    struct import_options import = {.path = options.file,
+                                    .handler = options.handler,
+                                    .group = options.group,
+                                    .after = options.after,
+                                    .batch = 1000,
+                                    .retry_ms = retry_ms,
+                                    .progress = !common.quiet};
     struct import_result result = {0, 0, 0};
     enum cli_exit code;
 
-    if (options.group || options.after)
-        args_fail("--group and --after are of one task: files put none into a group");
     if (options.id || options.biz_key || options.dedup_key || options.shard || options.priority ||
         options.delay || options.due_at || options.max_failures || options.cut_off || options.lead ||
         options.on_duplicate || options.order_key || options.gate || options.deadline || waits())

@@ -19,7 +19,9 @@
     X(FIELD_ORDER_KEY, "order_key")                                                                          \
     X(FIELD_GATE, "gate")                                                                                    \
     X(FIELD_DEADLINE_AT, "deadline_at")                                                                      \
-    X(FIELD_DEADLINE_MS, "deadline_ms")
+    X(FIELD_DEADLINE_MS, "deadline_ms")                                                                      \
+    X(FIELD_GROUP, "group")                                                                                  \
+    X(FIELD_AFTER, "after")
 
 enum field {
     FIELD_NONE = -1,

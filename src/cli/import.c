@@ -123,6 +123,10 @@ static enum cli_exit send_batch(struct import *import) {
     return EXIT_DONE;
 }
 
+static void fill_in(struct row *row, enum field field, const char *otherwise) {
+    if (!row->text[field] || !*row->text[field]) row->text[field] = otherwise;
+}
+
 static void fill_row(struct import *import, struct row *row) {
     if (import->csv) {
         columns_row(import->columns, import->csv, row);
@@ -130,8 +134,9 @@ static void fill_row(struct import *import, struct row *row) {
         for (int i = 0; i < FIELD_COUNT; i++)
             row->text[i] = jsonl_value(import->jsonl, (enum field)i);
     }
-    if (!row->text[FIELD_HANDLER] || !*row->text[FIELD_HANDLER])
-        row->text[FIELD_HANDLER] = import->options->handler;
+    fill_in(row, FIELD_HANDLER, import->options->handler);
+    fill_in(row, FIELD_GROUP, import->options->group);
+    fill_in(row, FIELD_AFTER, import->options->after);
 }
 
 static enum cli_exit take_row(struct import *import) {

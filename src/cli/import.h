@@ -10,10 +10,11 @@ enum import_format { IMPORT_CSV, IMPORT_JSONL };
 struct import_options {
     const char *path; /* "-": standard input */
     enum import_format format;
-    const char *handler; /* of rows that name none; may be NULL */
-    int64_t batch;       /* rows that are written together */
-    int64_t skip;        /* rows that an earlier run dealt with */
-    int64_t retry_ms;    /* how long a lost database is waited for */
+    const char *handler; /* of rows that name none; may be NULL, as may these */
+    const char *group, *after;
+    int64_t batch;    /* rows that are written together */
+    int64_t skip;     /* rows that an earlier run dealt with */
+    int64_t retry_ms; /* how long a lost database is waited for */
     bool progress;
 };
 

@@ -31,6 +31,8 @@ static const struct rule {
     [FIELD_GATE] = {KIND_TEXT, offsetof(tp_new_task, gate), 0, TP_HANDLER_MAX},
     [FIELD_DEADLINE_AT] = {KIND_TIME, offsetof(tp_new_task, deadline_at), 0, 0},
     [FIELD_DEADLINE_MS] = {KIND_INT64, offsetof(tp_new_task, deadline_ms), 0, TP_DURATION_MAX},
+    [FIELD_GROUP] = {KIND_TEXT, offsetof(tp_new_task, group), 0, TP_KEY_MAX},
+    [FIELD_AFTER] = {KIND_TEXT, offsetof(tp_new_task, after), 0, TP_KEY_MAX},
 };
 
 static bool refuse(char *error, enum field field, const char *why) {
@@ -138,8 +140,12 @@ bool row_to_task(const struct row *row, tp_new_task *task, char error[ROW_ERROR_
         const char *text = row->text[i];
         enum field field = (enum field)i;
 
-        if (field == FIELD_GATE && text && *text == '=' && !task->order_key) { /* as lists write a key */
+        /* As lists write a key, and what waits for a group. */
+        if (field == FIELD_GATE && text && *text == '=' && !task->order_key) {
             field = FIELD_ORDER_KEY;
+            text++;
+        } else if (field == FIELD_GATE && text && *text == '>') {
+            field = FIELD_AFTER;
             text++;
         }
         if (text && *text && !take_field(field, text, task, error)) return false;

@@ -147,17 +147,17 @@ static void print_object(const struct figures *figures, struct listing *listing,
         lapsed += figures->handlers[i].lapsed;
     for (size_t i = 0; i < figures->worker_count; i++)
         workers += figures->workers[i].lives;
-    out_members(
-        MEMBERS(MEMBER_NUMBER("at", figures->now), MEMBER_NUMBER("open", figures_open(&sum)),
-                MEMBER_NUMBER("due", sum.due), MEMBER_NUMBER("paused_due", sum.paused_due),
-                MEMBER_NUMBER("oldest_due_ms", figures_age(figures, &sum)),
-                MEMBER_NUMBER("handling", sum.handling), MEMBER_NUMBER("at_gates", figures->at_gates),
-                MEMBER_NUMBER("lapsed", lapsed), MEMBER_NUMBER("retrying", sum.retrying),
-                MEMBER_NUMBER("failed", sum.failed), MEMBER_NUMBER("enqueued_last_minute", sum.enqueued),
-                MEMBER_NUMBER("settled_last_minute", sum.finished + sum.gave_up),
-                MEMBER_NUMBER("gave_up_last_minute", sum.gave_up),
-                MEMBER_NUMBER_IF(empty >= 0, "empty_in_ms", empty), MEMBER_NUMBER("workers", workers),
-                MEMBER_JSON("handlers", listing_list(listing)), MEMBER_JSON("failures", listing_list(whys))));
+    out_members(MEMBERS(
+        MEMBER_NUMBER("at", figures->now), MEMBER_NUMBER("open", figures_open(&sum)),
+        MEMBER_NUMBER("due", sum.due), MEMBER_NUMBER("paused_due", sum.paused_due),
+        MEMBER_NUMBER("oldest_due_ms", figures_age(figures, &sum)), MEMBER_NUMBER("handling", sum.handling),
+        MEMBER_NUMBER("at_gates", figures->at_gates), MEMBER_NUMBER("after_groups", figures->after_groups),
+        MEMBER_NUMBER("lapsed", lapsed), MEMBER_NUMBER("retrying", sum.retrying),
+        MEMBER_NUMBER("failed", sum.failed), MEMBER_NUMBER("enqueued_last_minute", sum.enqueued),
+        MEMBER_NUMBER("settled_last_minute", sum.finished + sum.gave_up),
+        MEMBER_NUMBER("gave_up_last_minute", sum.gave_up), MEMBER_NUMBER_IF(empty >= 0, "empty_in_ms", empty),
+        MEMBER_NUMBER("workers", workers), MEMBER_JSON("handlers", listing_list(listing)),
+        MEMBER_JSON("failures", listing_list(whys))));
 }
 
 static void print_text(const struct figures *figures, struct listing *listing, struct listing *whys) {

@@ -117,13 +117,13 @@ static void write_times(const struct handler_figures *sum, char line[TOP_LINE_SI
              value_duration_text(figures_quantile(&sum->run, 0.95), run[1]));
 }
 
-/* Where there is room for it: the lists of tasks and of gates say more. */
-static void add_gates(int64_t waiting, char line[TOP_LINE_SIZE]) {
-    char count[TOP_COUNT_SIZE], text[TOP_COUNT_SIZE + 20];
+/* Where there is room for it: the lists of tasks, gates and groups say more. */
+static void add_waiting(const char *where, int64_t waiting, char line[TOP_LINE_SIZE]) {
+    char count[TOP_COUNT_SIZE], text[TOP_COUNT_SIZE + 40];
     size_t used = strlen(line);
 
     if (!waiting) return;
-    snprintf(text, sizeof text, "%sat gates: %s wait", used ? "; " : "", top_count(waiting, count));
+    snprintf(text, sizeof text, "%s%s: %s wait", used ? "; " : "", where, top_count(waiting, count));
     if (used + strlen(text) <= TOP_COLUMNS) memcpy(line + used, text, strlen(text) + 1);
 }
 
@@ -146,5 +146,6 @@ void top_summary(const struct figures *figures, char lines[TOP_LINES][TOP_LINE_S
     write_times(&sum, lines[2]);
     write_workers(figures, lines[3]);
     write_more(&backlog, sum.paused_due, lines[4]);
-    add_gates(figures->at_gates, lines[4]);
+    add_waiting("at gates", figures->at_gates, lines[4]);
+    add_waiting("after groups", figures->after_groups, lines[4]);
 }

@@ -40,8 +40,9 @@ tp_status task_begin(struct call *call, void *area, const char *name, void *bloc
     tp_status status = call_begin(call, area, name);
     if (status == TP_OK) status = call_block(call, copy, block, sizeof *copy, "TPTASK");
     if (status == TP_OK) status = task_find(call, copy, task);
-    if (status == TP_OK) call->conn = (*task)->conn;
-    return status;
+    if (status != TP_OK || !*task) return status;
+    call->conn = (*task)->conn;
+    return TP_OK;
 }
 
 void task_fill(struct task_block *block, const tp_task *task) {

@@ -212,7 +212,7 @@ static void add_gate(const tp_gate *gate, void *arg) {
 tp_status figures_gates(tp_conn *conn, struct figures *figures) {
     tp_status status = tp_gate_each(conn, NULL, add_gate, figures);
 
-    return status < 0 ? status : TP_OK;
+    return status < 0 ? status : tp_groups_waiting(conn, &figures->after_groups);
 }
 
 /* Those claimed first come first. A lapsed one is due: that is another alarm. */

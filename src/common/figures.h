@@ -58,6 +58,7 @@ struct figures {
     int64_t window_ms;     /* what is lately */
     int64_t counted_since; /* 0: nothing was counted */
     int64_t at_gates;      /* of those that are pending, how many wait at a gate; by figures_gates only */
+    int64_t after_groups;  /* and how many for the end of a group; likewise */
     struct handler_figures *handlers;
     size_t handler_count;
     struct worker_figures *workers;
@@ -74,7 +75,7 @@ tp_status figures_read_tasks(tp_conn *conn, struct figures *figures, char *const
 tp_status figures_read_rest(tp_conn *conn, struct figures *figures);
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
-/* Also fills at_gates. */
+/* Also fills at_gates and after_groups. */
 tp_status figures_gates(tp_conn *conn, struct figures *figures);
 /* Also fills held. */
 tp_status figures_held(tp_conn *conn, struct figures *figures);

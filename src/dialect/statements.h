@@ -206,6 +206,7 @@
     X(group_closed, 0)                                                                                       \
     X(group_open_tasks, 0)                                                                                   \
     X(group_count, 0)                                                                                        \
+    X(groups_waiting, 0)                                                                                     \
     X(group_list, 0)                                                                                         \
     X(group_find, 0)                                                                                         \
     X(group_old, 0)                                                                                          \
@@ -325,6 +326,8 @@
     X(check_gates, 0)                                                                                        \
     X(check_groups, 0)                                                                                       \
     X(check_held_groups, 0)                                                                                  \
+    X(check_open_groups, 0)                                                                                  \
+    X(check_blocked_gates, 0)                                                                                \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
     X(check_overdue, 0)                                                                                      \

@@ -313,7 +313,14 @@ tp_status tp_commit(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_commit");
     if (status != TP_OK) return status;
     ask_before_commit(conn);
-    return tpi_conn_answer(conn, note_commit(conn, tpi_link_commit(&conn->store.link)));
+    status = note_commit(conn, tpi_link_commit(&conn->store.link));
+    tp_status answer = tpi_conn_answer(conn, status);
+    if (status < TP_OK || answer >= TP_OK || answer == TP_DISCONNECTED) return answer;
+    /* It is committed here, so nobody may do it anew without asking. */
+    struct tpi_kept_error kept = tpi_error_keep();
+    conn->store.link.dead = true;
+    return tpi_error(TP_DISCONNECTED, "whether other servers have what was committed got no answer: %s",
+                     kept.text);
 }
 
 tp_status tpi_commit_begin(tp_conn *conn) {

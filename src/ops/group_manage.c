@@ -141,6 +141,13 @@ tp_status tp_group_each(tp_conn *conn, const char *name, tp_group_fn see, void *
     return tpi_cursor_close(&cursor);
 }
 
+tp_status tp_groups_waiting(tp_conn *conn, int64_t *tasks) {
+    struct tpi_args args = {0};
+    tp_status status = tpi_conn_ready(conn);
+    if (status == TP_OK && !tasks) status = tpi_error(TP_MISUSE, "tp_groups_waiting: tasks is NULL");
+    return status == TP_OK ? tpi_ask_number(conn, TPI_S_groups_waiting, &args, tasks) : status;
+}
+
 /* ---- Cancelling ---------------------------------------------------------------------------------------- */
 
 struct cancelling {

@@ -1,12 +1,12 @@
 /* Reading the pools for people: stats and show. It changes nothing and takes no lock. Read next:
  * list_pages.c.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/uuid.h"
 #include "ops/await.h"
 #include "ops/batch.h"
 #include "store/cursor.h"
@@ -47,13 +47,6 @@ tp_status tp_stats(tp_conn *conn, int with_finished, tp_stat_fn see, void *arg) 
 }
 
 /* ---- What came lately ---------------------------------------------------------------------------------- */
-
-/* An id between those that the library makes (UUID version 7) before that time and from then on. */
-static void id_of_time(int64_t ms, char out[TPI_UUID_SIZE]) {
-    uint64_t time = ms > 0 ? (uint64_t)ms : 0;
-    snprintf(out, TPI_UUID_SIZE, "%08" PRIx64 "-%04" PRIx64 "-7000-8000-000000000000",
-             time >> 16 & UINT32_MAX, time & UINT16_MAX);
-}
 
 /* What was settled lately, by what became of it, and how much of that came lately, too. */
 struct recent {
@@ -100,8 +93,8 @@ tp_status tp_recent_each(tp_conn *conn, int64_t window_ms, tp_recent_fn see, voi
     if (!see || window_ms < 1 || window_ms > HOUR_MS)
         return tpi_error(TP_MISUSE, "tp_recent_each: see is NULL, or window_ms is not from 1 to an hour");
     status = tpi_ask_now(conn, &now);
-    id_of_time(now - window_ms, after);
-    id_of_time(now + COARSE_MS, last);
+    tpi_uuid_at(now - window_ms, after);
+    tpi_uuid_at(now + COARSE_MS, last);
     tpi_args_text(&args, TPI_P_after_id, after);
     tpi_args_text(&args, TPI_P_last_id, last);
     tpi_args_number(&args, TPI_P_settled_since, now - window_ms);

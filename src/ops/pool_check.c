@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/uuid.h"
 #include "ops/operate.h"
 #include "store/record.h"
 
@@ -74,6 +75,15 @@ static const struct check {
      "groups were closed more than a day ago and have not ended, such as %s: a task of theirs is open or in "
      "the "
      "failed pool, or a group within is; see taskpool group show",
+     ""},
+    {TPI_S_check_open_groups, WORTH_KNOWING, DAY, "open groups", "none was forgotten",
+     "groups are open, though nothing has come in for a day and all that is in them has ended, such as %s: "
+     "what waits for them waits until somebody closes them (taskpool group close)",
+     ""},
+    {TPI_S_check_blocked_gates, WORTH_KNOWING, HOUR, "blocked gates",
+     "none stands still behind a failed task",
+     "gates have let nothing through for an hour, because all that they let through has failed for good, "
+     "such as %s: taskpool list --pool failed --gate NAME shows what is to be retried or skipped",
      ""},
     {TPI_S_check_schedules, WORTH_KNOWING, 0, "schedules", "every schedule has a next time",
      "schedules are not paused and will never fire, such as %s: their rules have no time left", ""},
@@ -159,7 +169,10 @@ static tp_status run_check(tp_conn *conn, const struct check *check, int64_t now
     struct tpi_args args = {0};
     struct tpi_texts texts = {0};
     struct answer answer = {0};
+    char after[TPI_UUID_SIZE];
+    tpi_uuid_at(now - check->age_ms, after);
     tpi_args_number(&args, TPI_P_before, now - check->age_ms);
+    tpi_args_text(&args, TPI_P_after_id, after);
     tp_status status = tpi_store_read(&conn->store, check->statement, &args, columns, &texts, &answer);
     if (status == TP_NONE) status = tpi_error(TP_DB, "a check gave no answer");
     if (status == TP_OK) status = report(check, answer.count, answer.example, see, arg);

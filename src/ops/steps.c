@@ -89,8 +89,8 @@ tp_status tp_step_find(tp_conn *conn, const tp_task *task, const char *name, tp_
     struct tpi_texts texts = {0};
     struct found found = {0};
     tp_status status = check(conn, task, name);
-    if (status == TP_OK && !see) status = tpi_error(TP_MISUSE, "tp_step_find: see must not be NULL");
     if (status != TP_OK) return tpi_conn_doom(conn, status);
+    if (!see) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_step_find: see must not be NULL"));
     status = tpi_conn_answer(conn, find(conn, task, name, &texts, &found));
     tp_step_row row = {name, found.result ? found.result : "", found.done_at};
     if (status == TP_OK) see(&row, arg);

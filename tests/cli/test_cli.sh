@@ -307,6 +307,27 @@ run list --handler gated --csv
 expect_that "both are behind it" is "$(grep -c ',=7,' <out)" 2
 run list --handler gated
 expect "one of them waits" 0 'gate =7'
+run group open loads
+printf 'handler,group,after,gate\nloads,loads,,\nloads,,loads,\nloads,,,>loads\nloads,,,\n' >loads.csv
+run enqueue --file loads.csv
+expect "a file may name groups" 0 '^enqueued 4'
+run list --group loads --csv
+expect_that "one is in the group" is "$(grep -c ',loads,' <out)" 1
+run list --gate '>loads' --csv
+expect_that "two wait for it, one as lists write it" is "$(grep -c ',>loads,' <out)" 2
+printf 'handler,group\nloads,\nloads,\n' >both.csv
+feed both.csv enqueue --file - --group loads
+expect "rows that name none are of the group that is named" 0
+run group show loads --json
+expect "so it has three" 0 '"tasks":3,'
+printf 'handler,group\nloads,unknown\n' >unknown.csv
+run enqueue --file unknown.csv
+expect "an unknown group is refused" 2
+run top --once --json
+expect "top counts those that wait for it" 0 '"after_groups":2,'
+run skip --handler loads
+run top --once --json
+expect "none of them waits any more" 0 '"after_groups":0,'
 run top --once --json
 expect "top counts those that wait at gates" 0 '"at_gates":1,'
 run gate set bank --tokens 100 --period 1m

@@ -19,6 +19,11 @@ static void see_finding(const tp_finding *finding, void *arg) {
     if (strcmp(finding->name, found->name) == 0) found->count = finding->ok ? 0 : finding->count;
 }
 
+static void see_note(const tp_finding *finding, void *arg) {
+    struct found *found = arg;
+    if (strcmp(finding->name, found->name) == 0) found->count = finding->count;
+}
+
 static void expect_found(const char *name, int64_t count) {
     struct found found = {name, -1};
     int bad = 0;
@@ -54,6 +59,28 @@ TEST(test_gates__a_task_whose_place_was_deleted_by_hand_is_found) {
     drop_place(ids[2]);
     expect_found("gates", 1);
     expect_found("places", 0);
+}
+
+static void expect_noted(const char *name, int64_t count) {
+    struct found found = {name, -1};
+    must(tp_check(pool.a, see_note, &found, NULL));
+    expect_number(found.count, count);
+}
+
+TEST(test_gates__that_stand_still_behind_a_failed_task_are_found) {
+    char ids[4][ID];
+    must(tp_gate_set(pool.a, "bank", 2, TP_GATE_BLOCK, "ann"));
+    put_behind("bank", NULL, 4, ids);
+    fail_for_good(ids[0]);
+    sql_run(pool.eye, "UPDATE tp_failed SET settled_at = %" PRId64, (int64_t)LONG_AGO);
+    expect_noted("blocked gates", 0); /* the other goes on */
+    fail_for_good(ids[1]);
+    expect_noted("blocked gates", 1);
+    sql_run(pool.eye, "UPDATE tp_failed SET settled_at = %" PRId64, TP_TIME_MAX);
+    expect_noted("blocked gates", 0); /* not for long */
+    sql_run(pool.eye, "UPDATE tp_failed SET settled_at = %" PRId64, (int64_t)LONG_AGO);
+    operate(TP_ACTION_SKIP, "pending");
+    expect_noted("blocked gates", 0); /* nobody waits */
 }
 
 /* Nobody waits, and nothing is left of it. */

@@ -653,10 +653,11 @@ TEST(test_groups__that_ended_long_ago_go_when_finished_tasks_would) {
 static void see_finding(const tp_finding *finding, void *arg) {
     if (strcmp(finding->name, "groups") == 0) ((int64_t *)arg)[0] = finding->count;
     if (strcmp(finding->name, "closed groups") == 0) ((int64_t *)arg)[1] = finding->count;
+    if (strcmp(finding->name, "open groups") == 0) ((int64_t *)arg)[2] = finding->count;
 }
 
 TEST(test_groups__that_are_stuck_are_found) {
-    int64_t found[2] = {9, 9};
+    int64_t found[3] = {9, 9, 9};
     char ids[1][ID], follow[ID];
     open_with("g", TP_GROUP_ALL_DONE, 1, ids);
     put_after("g", follow);
@@ -669,4 +670,34 @@ TEST(test_groups__that_are_stuck_are_found) {
     must(tp_check(pool.a, see_finding, found, NULL));
     expect_number(found[0], 1);
     expect_number(found[1], 1);
+}
+
+static void expect_forgotten(int64_t count) {
+    int64_t found[3] = {9, 9, 9};
+    must(tp_check(pool.a, see_finding, found, NULL));
+    expect_number(found[2], count);
+}
+
+/* As if it had been so for more than a day. */
+TEST(test_groups__that_are_open_and_forgotten_are_found) {
+    char ids[1][ID], follow[ID];
+    open_with("g", TP_GROUP_ALL_DONE, 1, ids);
+    put_after("g", follow);
+    complete_this(ids[0]);
+    expect_forgotten(0); /* it is a young one */
+    sql_run(pool.eye, "UPDATE tp_group SET created_at = %" PRId64, (int64_t)LONG_AGO);
+    expect_forgotten(0); /* and so is its task */
+    sql_run(pool.eye,
+            "UPDATE tp_group_task SET task_id = '01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e' WHERE waits = 0");
+    expect_forgotten(1);
+    put_row(pool.eye, .id = "01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e");
+    expect_forgotten(0); /* it is open */
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE id = '01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e'");
+    must(tp_group_open(pool.a, "within", TP_GROUP_ALL_DONE, "g"));
+    expect_forgotten(0); /* one within it has not ended */
+    must(tp_group_close(pool.a, "within"));
+    ended(1);
+    expect_forgotten(1);
+    must(tp_group_close(pool.a, "g"));
+    expect_forgotten(0);
 }

@@ -82,6 +82,10 @@ TEST(test_members__a_group_is_listed_with_what_became_of_its_tasks) {
     expect_listed(0, .group = "g", .pool = "all", .since = TP_TIME_MAX);
     expect_listed(0, .group = "unknown", .pool = "all");
     expect_listed(BIT(5), .gate = ">g", .pool = "all");
+    int64_t waiting = 77;
+    must(tp_groups_waiting(pool.a, &waiting));
+    expect_number(waiting, 1);
+    expect(TP_MISUSE, tp_groups_waiting(pool.a, NULL));
 }
 
 TEST(test_members__operators_act_on_a_group) {

@@ -92,6 +92,7 @@ CALL(open_it, once(work, tp_group_open(work->conn, "g", TP_GROUP_ALL_DONE, NULL)
 CALL(close_it, once(work, tp_group_close(work->conn, "g"), TP_EXISTS))
 CALL(end_all, once(work, tp_groups_end(work->conn, NULL), TP_NONE))
 CALL(look, tp_group_each(work->conn, "g", see, work))
+CALL(count, tp_groups_waiting(work->conn, &work->number))
 CALL(cancel, tp_group_cancel(work->conn, "g", "ann", "wrong month", NULL))
 CALL(forget, once(work, tp_group_remove(work->conn, "g", "ann"), TP_NONE))
 
@@ -185,6 +186,11 @@ static void is_seen(struct work *work) {
     want_number(work->number, 11);
 }
 
+static void one_waits(struct work *work) {
+    nothing_changed(work);
+    want_number(work->number, 1);
+}
+
 static void is_skipped(struct work *work) {
     want_state("g", "open");
     want_task(work, 0, "finished", "skipped", 0);
@@ -213,10 +219,11 @@ static const struct operation operations[] = {
     {"enqueue after a group that has ended", 0, fresh_late, enqueue, TP_OK, is_due, there_or_not},
     {"group_open", 0, NULL, open_it, TP_OK, is_open},
     {"group_close", 0, one_and_after, close_it, TP_OK, is_closed},
-    {"groups_end", 0, over, end_all, TP_OK, has_ended},
+    {"groups_end", TRAIT_PIECEMEAL, over, end_all, TP_OK, has_ended},
     {"list, of a group", 0, one_and_after, list, TP_OK, nothing_changed},
     {"skip, of a group", TRAIT_PIECEMEAL, one_and_after, skip_some, TP_OK, is_skipped},
     {"group_each", 0, one_and_after, look, TP_OK, is_seen},
+    {"groups_waiting", 0, one_and_after, count, TP_OK, one_waits},
     {"group_cancel", TRAIT_PIECEMEAL, one_and_after, cancel, TP_OK, is_cancelled},
     {"group_remove", 0, gone, forget, TP_OK, is_forgotten},
 };

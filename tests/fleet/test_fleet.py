@@ -426,6 +426,88 @@ def test_stopping():
         check("it has ended", state_of(worker) == ["ended"], state_of(worker))
 
 
+# ---- What only today's knows ---------------------------------------------------------------------------------------------------
+
+
+def drain(version, handler):
+    """Does what is due, in the order of priorities; --drain of 0.1.0 would wait for the others. How many that were."""
+    last = version.put(handler, "x", "--priority", "9")[0]
+    worker = version.work({handler: "pay"}, "--threads=1")
+    check(f"{version.name} works", until(lambda: version.do("show", last)[0]["state"] == "done"))
+    return int(end(worker, signal.SIGTERM).split("done ")[1].split()[0].rstrip(",")) - 1
+
+
+def gated():
+    """0.1.0 does no more than what is let through, and lets nothing through; maintenance of today's finds that."""
+    TODAY.do("gate", "set", "fleet", "--width", "2")
+    for args in ["--gate", "fleet"], ["--order-key", "fleet"]:
+        for _ in range(3):
+            TODAY.put("gated-" + args[0][2:], "x", *args)
+    check("0.1.0: as many as the gate is wide", drain(BEFORE, "gated-gate") == 2)
+    check("0.1.0: one of a key", drain(BEFORE, "gated-order-key") == 1)
+    check("0.1.0: none comes after it", drain(BEFORE, "gated-order-key") == 0)
+    worker = TODAY.work({"gated-gate": "pay", "gated-order-key": "pay"})
+    check("today's goes on", until(lambda: sql("SELECT COUNT(*) FROM {pending} WHERE handler LIKE 'gated-%'") == ["0"]))
+    check("nothing is lost", "done 3" in end(worker, signal.SIGTERM))
+
+
+def grouped():
+    """0.1.0 does tasks of a group, and nothing of what is after it; today's ends it."""
+    TODAY.do("group", "open", "fleet")
+    TODAY.put("after", "x", "--after", "fleet")
+    for _ in range(2):
+        TODAY.put("grouped", "x", "--group", "fleet")
+    TODAY.do("group", "close", "fleet")
+    check("0.1.0: what is after it waits", drain(BEFORE, "after") == 0)
+    check("0.1.0: its tasks", drain(BEFORE, "grouped") == 2)
+    check("0.1.0: it has not ended", drain(BEFORE, "after") == 0)
+    TODAY.do("group", "end")
+    check("0.1.0: what is after it", drain(BEFORE, "after") == 1)
+
+
+def cancelled_in_hand(handler, ends):
+    """Today's asks; 0.1.0, which does not know, goes on to its end."""
+    program("go-on", "echo x >>begun.$PPID\nwhile [ ! -e go.$PPID ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done\nexit " + str(ends))
+    task = TODAY.put(handler, "x")[0]
+    worker = BEFORE.work({handler: "go-on"}, "--retry=1h")
+    check("0.1.0 has it", until(lambda: lines(f"begun.{worker.pid}")))
+    check("asked", TODAY.do("cancel", "--id", task, "--why", "not wanted")[0]["answer"] == "asked")
+    worker.send_signal(signal.SIGTERM)
+    program(f"go.{worker.pid}", "")
+    end(worker)
+    return task
+
+
+def cancelled():
+    task = TODAY.put("cancelled", "x")[0]
+    check("what waits is skipped", TODAY.do("cancel", "--id", task, "--why", "not wanted")[0]["answer"] == "skipped")
+    check("0.1.0 does not do it", drain(BEFORE, "cancelled") == 0 and BEFORE.do("show", task)[0]["state"] == "skipped")
+    check("what it did is done", TODAY.do("show", cancelled_in_hand("cancelled-done", 0))[0]["state"] == "done")
+    task = cancelled_in_hand("cancelled-failed", 1)
+    worker = TODAY.work({"cancelled-failed": "pay"})
+    check("what it failed is skipped", until(lambda: BEFORE.do("show", task)[0]["state"] == "skipped"))
+    end(worker, signal.SIGTERM)
+    check("and never run again", not payments()[task])
+
+
+def results():
+    """What 0.1.0 does has no result; one of today's is no trouble to it."""
+    program("gives-back", 'echo receipt >&"${TASKPOOL_RESULT_FD:-1}"\n')
+    tasks = [TODAY.put("results", "x")[0] for _ in range(2)]
+    check("0.1.0", end(BEFORE.work({"results": "gives-back"}, "--drain")) != "")
+    check("done without one", [TODAY.do("show", task)[0].get("result") for task in tasks] == [None, None])
+    task = TODAY.put("results", "x")[0]
+    end(TODAY.work({"results": "gives-back"}, "--drain"))
+    check("today's has it", TODAY.do("show", task)[0]["result"] == "receipt")
+    check("0.1.0 shows the task", BEFORE.do("show", task)[0]["state"] == "done")
+    check("and deletes it", BEFORE.do("purge", "--id", task)[0]["done"] == 1 and TODAY.run("show", task)[0] == 1)
+
+
+def test_of_today():
+    for one in gated, grouped, cancelled, results:
+        one()
+
+
 # ---- All -----------------------------------------------------------------------------------------------------------------------
 
 

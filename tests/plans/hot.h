@@ -212,6 +212,7 @@
     X(group_closed, FEW, "groups that are closed and have not ended")                                        \
     X(group_open_tasks, KEY, "")                                                                             \
     X(group_count, ALL, "asked by people; of a group that is most of a pool it may read that")               \
+    X(groups_waiting, ALL, "counts the tasks that wait for groups, for people")                              \
     X(group_list, ALL, "all are listed")                                                                     \
     X(group_find, KEY, "")                                                                                   \
     X(group_old, KEY, "")                                                                                    \
@@ -334,6 +335,8 @@
     X(check_gates, ALL, "taskpool check looks at every row")                                                 \
     X(check_groups, ALL, "taskpool check looks at every row")                                                \
     X(check_held_groups, ALL, "taskpool check looks at every row")                                           \
+    X(check_open_groups, ALL, "taskpool check looks at every row")                                           \
+    X(check_blocked_gates, ALL, "taskpool check looks at every row")                                         \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \

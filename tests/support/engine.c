@@ -29,6 +29,7 @@ static const struct engine postgres = {
     .is_there = "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = %ld",
     .waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid = %ld",
     .end = "SELECT pg_terminate_backend(%ld)",
+    .waits_are_locks = true,
     .limit_waits = "SET lock_timeout = %d",
     .usual_waits = "RESET lock_timeout",
     .unit_ms = 1,
@@ -44,13 +45,11 @@ static const struct engine postgres = {
 };
 
 /* MySQL's other list of sessions fails when a session runs an emoji, and leaves out who has hung up and still
- * rolls back. What innodb_trx shows is kept until nobody has looked for 100 ms. */
+ * rolls back. */
 #define OF_MYSQL(sessions, isolation, longest)                                                               \
     .session = "SELECT CONNECTION_ID()", .is_there = "SELECT COUNT(*) FROM " sessions " WHERE id = %ld",     \
-    .waits = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %ld AND "       \
-             "trx_state = 'LOCK WAIT'",                                                                      \
-    .rights = "SELECT 1 + COUNT(*) FROM information_schema.innodb_trx", .end = "KILL CONNECTION %ld",        \
-    .look_ms = 120, .limit_waits = "SET SESSION innodb_lock_wait_timeout = %d",                              \
+    .waits = "SELECT COUNT(*) FROM " sessions " WHERE id = %ld AND command <> 'Sleep'",                      \
+    .end = "KILL CONNECTION %ld", .limit_waits = "SET SESSION innodb_lock_wait_timeout = %d",                \
     .usual_waits = "SET SESSION innodb_lock_wait_timeout = DEFAULT", .unit_ms = 1000,                        \
     .read_only = "SET SESSION TRANSACTION READ ONLY", .measure = "ANALYZE TABLE tp_pending",                 \
     .empty = "TRUNCATE TABLE tp_pending", .begin = "START TRANSACTION",                                      \
@@ -80,6 +79,7 @@ static const struct engine oracle = {
     .waits = "SELECT COUNT(*) FROM v$session WHERE sid = %ld AND blocking_session IS NOT NULL",
     .end = "BEGIN FOR s IN (SELECT sid, serial# AS n FROM v$session WHERE sid = %ld) LOOP EXECUTE IMMEDIATE "
            "'ALTER SYSTEM KILL SESSION ''' || s.sid || ',' || s.n || ''' IMMEDIATE'; END LOOP; END;",
+    .waits_are_locks = true,
     .rights = "SELECT COUNT(*) FROM session_privs p WHERE p.privilege = 'ALTER SYSTEM' AND 0 < "
               "(SELECT COUNT(*) FROM v$session)",
     .measure = "BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, UPPER('tp_pending')); END;",
@@ -108,8 +108,7 @@ void engine_ask_rights(tp_conn *conn) {
     less.session = less.is_there = less.waits = less.end = NULL;
     engine = &less;
     not_tried(
-        "sessions that are ended, or seen to wait: the user lacks PROCESS, or on Oracle ALTER SYSTEM or "
-        "SELECT on v_$session");
+        "sessions that are ended, or seen to wait: the user lacks ALTER SYSTEM, or SELECT on v_$session");
 }
 
 /* ---- Waits --------------------------------------------------------------------------------------------- */

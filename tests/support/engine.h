@@ -12,8 +12,8 @@ struct engine {
     /* The session's number; and by number: is it there, does it wait for a lock, its end. NULL: it has no
      * sessions that could be seen, or ended. */
     const char *session, *is_there, *waits, *end;
-    const char *rights; /* asks whether the user may do all that; NULL: any may */
-    int look_ms;        /* between two looks at who waits, more than 5; 0: no more */
+    bool waits_are_locks; /* else waits tells only that the session is busy */
+    const char *rights;   /* asks whether the user may do all that; NULL: any may */
     /* A wait for a lock fails after so many units of time, and as usual again. NULL: no setting ends it. */
     const char *limit_waits, *usual_waits;
     int unit_ms;

@@ -34,9 +34,9 @@ TEST(test_jsonl__reads_objects) {
              "1:handler=pay;params=x; 2:handler=mail; ");
     reads_as("{\"id\":\"u\",\"biz_key\":\"b\",\"dedup_key\":\"d\",\"shard\":1,\"priority\":-2,\"delay_ms\":3,"
              "\"due_at\":\"2025-01-01T00:00:00Z\",\"max_failures\":4,\"order_key\":\"k\",\"gate\":\"g\","
-             "\"deadline_at\":5,\"deadline_ms\":6}",
+             "\"deadline_at\":5,\"deadline_ms\":6,\"group\":\"h\",\"after\":\"i\"}",
              "1:id=u;biz_key=b;dedup_key=d;shard=1;priority=-2;delay_ms=3;due_at=2025-01-01T00:00:00Z;"
-             "max_failures=4;order_key=k;gate=g;deadline_at=5;deadline_ms=6; ");
+             "max_failures=4;order_key=k;gate=g;deadline_at=5;deadline_ms=6;group=h;after=i; ");
     reads_as("{}\n", "1: ");
 }
 

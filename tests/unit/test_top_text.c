@@ -28,11 +28,17 @@ static void ends(const char *line, const char *wanted) {
         fail_msg("\"%s\" does not end with \"%s\"", line, wanted);
 }
 
-TEST(test_top__tasks_that_wait_at_gates_are_counted) {
+TEST(test_top__tasks_that_wait_at_gates_and_for_groups_are_counted) {
     struct figures figures = {.now = 1000000000, .at_gates = 1234};
 
     top_summary(&figures, lines);
     assert_string_equal(lines[4], "at gates: 1234 wait");
+    figures.after_groups = 7;
+    top_summary(&figures, lines);
+    assert_string_equal(lines[4], "at gates: 1234 wait; after groups: 7 wait");
+    figures.at_gates = 0;
+    top_summary(&figures, lines);
+    assert_string_equal(lines[4], "after groups: 7 wait");
 }
 
 TEST(test_top__the_backlog_is_empty_when_each_handlers_is) {
