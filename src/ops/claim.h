@@ -139,9 +139,9 @@ const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch);
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);
 /* Records the lapse that the task's reason speaks of in the history. once: unless it is there. */
 TP_CHECKED tp_status tpi_lapse_record(tp_conn *conn, const tp_task *task, bool once);
-/* Under plan hold this transaction moves the task on: the next ones leave it alone for a while, if it is
- * still there. */
-void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id);
+/* Under plan hold this transaction moves the task on, or was refused that: if it is still there when a rule
+ * has refused this, or the commit, the next ones leave it alone for a while. */
+void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id, bool refused);
 bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id);
 /* The batch is marked. Records the lapses in it (once: an earlier try may have), moves those tasks on that
  * are not to be handled again, and takes them out of the batch. *moved gets their number; *refused why one of

@@ -150,7 +150,7 @@ static tp_status skip_or_move(struct tpi_claim *claim, struct tpi_slot *slot,
     return skips ? skip_unwanted(claim, slot, unwanted) : move_on(claim, &slot->task);
 }
 
-void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id) {
+void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id, bool refused) {
     struct tpi_left_alone *alone = &claim->conn->left_alone;
     int64_t now = tpi_clock_mono_ms();
     size_t kept = 0;
@@ -162,7 +162,7 @@ void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id) {
     if (!all) return; /* it is met once more */
     alone->all = all;
     tpi_utf8_copy(id, all[kept].id, sizeof all[kept].id);
-    all[kept].transaction = claim->conn->transaction;
+    all[kept].refused = refused;
     all[kept].until_ms = now + claim->lease_ms;
     alone->count++;
 }
@@ -180,7 +180,7 @@ bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id) {
 static tp_status put_aside(struct tpi_claim *claim, struct tpi_slot *slot,
                            const struct tpi_unwanted *unwanted, struct tpi_kept_error *refused) {
     tp_status status = skip_or_move(claim, slot, unwanted);
-    if (status == TP_OK || status == TP_DB) tpi_lapse_leave_alone(claim, slot->task.id);
+    if (status == TP_OK || status == TP_DB) tpi_lapse_leave_alone(claim, slot->task.id, status == TP_DB);
     if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
     struct tpi_kept_error first = tpi_error_keep();
     status = skip_or_move(claim, slot, unwanted);

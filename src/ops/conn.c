@@ -198,9 +198,18 @@ tp_status tpi_ask_now(tp_conn *conn, int64_t *now_ms) {
     return tpi_ask_number(conn, TPI_S_now, &none, now_ms);
 }
 
+/* What nothing refused may be met again: its transaction was given up for another reason. */
+static void keep_refused(struct tpi_left_alone *alone) {
+    size_t kept = 0;
+    for (size_t i = 0; i < alone->count; i++)
+        if (alone->all[i].refused) alone->all[kept++] = alone->all[i];
+    alone->count = kept;
+}
+
 static void note_begin(tp_conn *conn) {
     static atomic_uint_fast64_t last = 1;
     conn->transaction = atomic_fetch_add(&last, 1) + 1;
+    keep_refused(&conn->left_alone);
     conn->enqueued[0] = '\0';
 }
 
@@ -286,6 +295,12 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
     return status;
 }
 
+/* A rule of the application's own refused the commit. */
+static void refuse_left(tp_conn *conn) {
+    for (size_t i = 0; i < conn->left_alone.count; i++)
+        conn->left_alone.all[i].refused = true;
+}
+
 /* Of a driver that may report success for a commit of nothing, and is not known well enough to be asked
  * whether the transaction stands: a statement that fails says that it does not, and dooms it. */
 static void ask_before_commit(tp_conn *conn) {
@@ -314,6 +329,7 @@ tp_status tp_commit(tp_conn *conn) {
     if (status != TP_OK) return status;
     ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit(&conn->store.link));
+    if (status == TP_DB) refuse_left(conn);
     tp_status answer = tpi_conn_answer(conn, status);
     if (status < TP_OK || answer >= TP_OK || answer == TP_DISCONNECTED) return answer;
     /* It is committed here, so nobody may do it anew without asking. */
@@ -328,22 +344,14 @@ tp_status tpi_commit_begin(tp_conn *conn) {
     if (status != TP_OK) return status;
     ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit_begin(&conn->store.link));
+    if (status == TP_DB) refuse_left(conn);
     if (status == TP_OK) note_begin(conn);
     return status;
 }
 
-/* Nothing was refused, so that what it moved on may be met again. */
-static void forget_moved(tp_conn *conn) {
-    struct tpi_left_alone *alone = &conn->left_alone;
-    while (alone->count && alone->all[alone->count - 1].transaction == conn->transaction)
-        alone->count--;
-}
-
 tp_status tp_rollback(tp_conn *conn) {
     tp_status status = in_transaction(conn, "tp_rollback");
-    if (status != TP_OK) return status;
-    if (conn->store.link.tx == TPI_TX_OPEN) forget_moved(conn);
-    tpi_link_rollback(&conn->store.link);
+    if (status == TP_OK) tpi_link_rollback(&conn->store.link);
     return status;
 }
 

@@ -56,8 +56,8 @@ struct tpi_holds {
 struct tpi_left_alone {
     struct tpi_left {
         char id[TPI_UUID_SIZE];
-        uint64_t transaction; /* which moved it on */
-        int64_t until_ms;     /* on this machine's monotonic clock */
+        bool refused;     /* with its commit, or by a statement; else the next transaction may meet it */
+        int64_t until_ms; /* on this machine's monotonic clock */
     } * all;
     size_t count;
 };
