@@ -335,9 +335,9 @@ typedef struct tp_new_task {
  * transaction, and the history has it as replaced or deferred, under this struct's id. Asked again it is
  * found there, so it is done once, also when that task was handled and purged meanwhile, as long as the
  * history has the event. TP_EXISTS: that task is in hand, or one is to be replaced of which a step is done
- * (tp_run_step); nothing was written, and what it does may have begun before: ask again when it has ended, or
- * put in one without the key. A task that is done or in the
- * failed pool is no open one, so a new one is put in. A session that has changed the task, or holds it by
+ * (tp_run_step) or whose end a person asked for; nothing was written, and what it does may have begun before:
+ * ask again when it has ended, or put in one without the key. A task that is done or in the failed pool is
+ * no open one, so a new one is put in. A session that has changed the task, or holds it by
  * plan hold, is waited for. TP_MISUSE also: the task with the key is of another handler; or it is to be
  * replaced while four eyes is on: there tp_edit changes params, with a second person. It takes several
  * statements, and so a transaction on a borrowed connection, which must read what others committed (else

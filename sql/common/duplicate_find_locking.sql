@@ -1,4 +1,6 @@
--- As duplicate_find, by a locking read; see find_any_locking.
-{committed SELECT id, handler, state, failures, due_at, modified_at, gate,
-       (SELECT asked.due_at FROM tp_cancel asked WHERE asked.task_id = tp_pending.id AND asked.who IS NULL) AS deadline_at
-FROM tp_pending WHERE dedup_key = :dedup_key}
+-- As duplicate_find, by a locking read; see find_any_locking. A subselect would not be read so.
+{committed SELECT task.id, task.handler, task.state, task.failures, task.due_at, task.modified_at, task.gate,
+       CASE WHEN asked.task_id IS NULL THEN 0 ELSE 1 END AS asked,
+       CASE WHEN asked.who IS NOT NULL AND asked.created_at >= task.created_at THEN 1 ELSE 0 END AS cancelled
+FROM tp_pending task LEFT JOIN tp_cancel asked ON asked.task_id = task.id
+WHERE task.dedup_key = :dedup_key}

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ops/cancel.h"
+#include "ops/refused.h"
 #include "store/record.h"
 
 bool tpi_deadline_given(const tp_new_task *task) {
@@ -25,16 +26,16 @@ tp_status tpi_deadline_check(const tp_new_task *task) {
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 
-static tp_status add(tp_conn *conn, const tp_new_task *task, const char *const *ids, size_t count) {
+static tp_status add(tp_conn *conn, int64_t deadline_at, int64_t deadline_ms, const char *const *ids,
+                     size_t count) {
     struct tpi_args args = {0};
     int64_t rows = 0;
-    tpi_args_number(&args, TPI_P_at, task->deadline_at);
-    tpi_args_number(&args, TPI_P_delay_ms, task->deadline_ms);
+    tpi_args_number(&args, TPI_P_at, deadline_at);
+    tpi_args_number(&args, TPI_P_delay_ms, deadline_ms);
     tpi_args_list(&args, ids, count);
     tp_status status = tpi_store_change(&conn->store, TPI_S_deadline_add, &args, &rows);
     if (status != TP_OK || rows == (int64_t)count) return status;
-    return tpi_error(TP_CONFLICT, "%lld deadlines were written for %zu tasks: another session got in the way",
-                     (long long)rows, count);
+    return tpi_refused_silently(&conn->store, "stored no row", "cancel");
 }
 
 /* Of the tasks from *at on, those that have the deadline of the first; *at moves behind them. */
@@ -49,7 +50,7 @@ static tp_status set_some(tp_conn *conn, tp_new_task *const *tasks, size_t count
     }
     if (!tpi_deadline_given(first)) return TP_OK;
     tp_status status = again ? tpi_cancel_forget(conn, ids, some) : TP_OK;
-    return status == TP_OK ? add(conn, first, ids, some) : status;
+    return status == TP_OK ? add(conn, first->deadline_at, first->deadline_ms, ids, some) : status;
 }
 
 tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks, size_t count, bool again) {
@@ -59,14 +60,9 @@ tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks, size_t cou
     return status;
 }
 
-tp_status tpi_deadline_replace(tp_conn *conn, const char *id, const tp_new_task *task, bool had) {
-    struct tpi_args args = {0};
-    bool cancelled = false;
+tp_status tpi_deadline_replace(tp_conn *conn, const char *id, int64_t deadline_at, bool had) {
     tp_status status = had ? tpi_cancel_forget(conn, &id, 1) : TP_OK;
-    if (status != TP_OK || !tpi_deadline_given(task)) return status;
-    tpi_args_text(&args, TPI_P_id, id);
-    status = had ? TP_OK : tpi_store_exists(&conn->store, TPI_S_cancel_asked, &args, &cancelled);
-    return status == TP_OK && !cancelled ? add(conn, task, &id, 1) : status;
+    return status == TP_OK && deadline_at ? add(conn, deadline_at, 0, &id, 1) : status;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */

@@ -12,9 +12,9 @@ TP_CHECKED tp_status tpi_deadline_check(const tp_new_task *task);
 /* Of those of the tasks that have one, which were just put in, in the transaction that is open. again: an
  * earlier task may have had one of their ids. */
 TP_CHECKED tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks, size_t count, bool again);
-/* Gives the open task another task's deadline, or takes away the one that it has. had: has it one? What is
- * cancelled stays so. */
-TP_CHECKED tp_status tpi_deadline_replace(tp_conn *conn, const char *id, const tp_new_task *task, bool had);
+/* Gives the open task, which nobody cancelled, another deadline (0: none). had: was there one, or a row of an
+ * earlier task with its id? */
+TP_CHECKED tp_status tpi_deadline_replace(tp_conn *conn, const char *id, int64_t deadline_at, bool had);
 /* *what becomes its name when the task that is there has another deadline. A deadline in ms is not compared:
  * from when it counts may be gone. */
 TP_CHECKED tp_status tpi_deadline_compare(struct tpi_store *store, const tp_new_task *task,

@@ -25,7 +25,8 @@ struct open_task {
     enum tpi_state state;
     int64_t failures, due_at, modified_at;
     char gate[TPI_GATE_SIZE];
-    int64_t deadline_at; /* 0: it has none */
+    int64_t asked;     /* it has a row of tp_cancel, be it of an earlier task with its id */
+    int64_t cancelled; /* by which a person asked for its end */
 };
 
 /* ---- What an earlier try did --------------------------------------------------------------------------- */
@@ -102,7 +103,8 @@ static tp_status find(struct tpi_store *store, const tp_new_task *task, struct o
         TPI_COLUMN(NUMBER, struct open_task, due_at),
         TPI_COLUMN(NUMBER, struct open_task, modified_at),
         TPI_COLUMN(CHARS, struct open_task, gate),
-        TPI_COLUMN(NUMBER, struct open_task, deadline_at),
+        TPI_COLUMN(NUMBER, struct open_task, asked),
+        TPI_COLUMN(NUMBER, struct open_task, cancelled),
         TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
@@ -130,10 +132,12 @@ static bool in_hand(const tp_conn *conn, const struct open_task *there) {
            tpi_fsm_decide(TPI_POOL_PENDING, there->state, TPI_EVENT_EDIT, &facts).verdict != TP_OK;
 }
 
-/* TP_EXISTS: steps of the old content are done, and would not be done for the new one. */
+/* TP_EXISTS: it is to be skipped, and the new content would be with it; or steps of the old content are done,
+ * and would not be done for the new one. */
 static tp_status may_replace(tp_conn *conn, const struct open_task *there) {
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     bool begun = false;
+    if (there->cancelled) return TP_EXISTS;
     tp_status status = tpi_four_eyes_read(conn, &eyes);
     if (status == TP_OK && !eyes.on) status = tpi_steps_any(conn, there->id, &begun);
     if (status != TP_OK || !eyes.on) return status == TP_OK && begun ? TP_EXISTS : status;
@@ -169,6 +173,7 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     tp_status status = tpi_ask_now(conn, &at);
     if (status != TP_OK) return status;
     int64_t due_at = task->due_at ? task->due_at : at + task->delay_ms;
+    int64_t deadline_at = task->deadline_ms ? due_at + task->deadline_ms : task->deadline_at;
     bool waits = there->gate[0] && there->due_at == TPI_GATE_WAITS; /* the gate says when it is due */
     if (there->gate[0] && due_at >= TPI_GATE_WAITS) due_at = TPI_GATE_WAITS - 1;
     if (waits || (!replaces && due_at < there->due_at)) due_at = there->due_at;
@@ -181,7 +186,7 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     tpi_args_number(&args, TPI_P_at, at);
     status = tpi_store_change_one(&conn->store, replaces ? TPI_S_edit_pending : TPI_S_duplicate_defer, &args);
     if (status == TP_OK && replaces)
-        status = tpi_deadline_replace(conn, there->id, task, there->deadline_at != 0);
+        status = tpi_deadline_replace(conn, there->id, deadline_at, there->asked);
     return status == TP_OK ? record(conn, task, there, due_at, at) : status;
 }
 

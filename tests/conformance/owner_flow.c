@@ -30,6 +30,8 @@ static void open_group_against(const struct rule *rule) {
     must(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
 }
 
+enum { TOLERANCE_MS = 60000 };
+
 static void join_group_against(const struct rule *rule) {
     tp_new_task inside = task_with(.group = "refused"), after = task_with(.after = "refused");
     must(tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL));
@@ -45,6 +47,15 @@ static void join_group_against(const struct rule *rule) {
     rule_lift();
     must(tp_enqueue(pool.a, &inside));
     must(tp_enqueue(pool.a, &after));
+}
+
+/* What waited for a group, and by the clock of the session that claims is perhaps not due yet. */
+static void claim_released(const char *id) {
+    int64_t now = 0;
+    must(tp_now(pool.eye, &now));
+    assert_true(row_of(id).due_at <= now + TOLERANCE_MS);
+    row_make_due(id);
+    claim_this(pool.a, id);
 }
 
 /* The group that a rule keeps is said, and the others end. */
@@ -63,10 +74,10 @@ static void end_group_against(const struct rule *rule) {
     must(tp_group_close(pool.a, "fine"));
     rule_make_over(rule, "group", "name", "refused");
     expect_refused(tp_groups_end(pool.a, &ended));
-    claim_this(pool.a, other.id);
+    claim_released(other.id);
     rule_lift();
     must(tp_groups_end(pool.a, &ended));
-    claim_this(pool.a, after.id);
+    claim_released(after.id);
 }
 
 TEST(test_owner_flow__a_group_that_a_rule_refuses_is_an_error_and_holds_up_no_other) {
@@ -87,7 +98,7 @@ TEST_AGAINST(rules_on_update, test_owner_flow__what_waits_for_a_group_and_is_kep
     expect_number(count_of("tp_group WHERE state = 'over'"), 0);
     rule_lift();
     must(tp_groups_end(pool.a, &ended));
-    claim_this(pool.a, after.id);
+    claim_released(after.id);
 }
 
 /* A result is written into the finished row. */
