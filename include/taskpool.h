@@ -765,7 +765,7 @@ typedef struct tp_selection {
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
     /* As in tp_list_request. Not for once and history, but since and until. biz_key, group and gate are found
-     * by index. */
+     * by index. A purge takes gate with pool failed alone. */
     const char *biz_key;
     const char *dedup_key;
     const char *reason_like;

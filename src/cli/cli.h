@@ -28,7 +28,7 @@
     X("skip", skip, "give up tasks that wait or failed")                                                     \
     X("release", release, "take tasks away from whoever handles them")                                       \
     X("purge", purge, "delete settled tasks, ledger keys or history")                                        \
-    X("edit", edit, "give a failed task new parameters or keys")                                             \
+    X("edit", edit, "move a task that waits or failed, or give it new content")                              \
     X("erase", erase, "delete a person's traces")                                                            \
     X("pause", pause, "let a handler's tasks wait, or show what is paused")                                  \
     X("resume", resume, "let a paused handler's tasks be claimed again")                                     \

@@ -35,7 +35,7 @@ const struct usage gate_usage = {
     "show    shows one; =KEY is that of an order key\n"
     "remove  removes a gate that nothing is behind\n"
     "THROUGH counts tasks that were let through and have not ended; of a pattern those of all that it made.\n"
-    "Exit code 1: there is no such gate, or none has a name.\n",
+    "Exit code 1: there is no such gate, or (list) none at all.\n",
     "  taskpool gate set bank-api --width 5\n"
     "  taskpool enqueue pay 4711 --gate bank-api\n"
     "  taskpool gate set bank-api --width 2 --on-failure pass\n"

@@ -29,7 +29,8 @@ const struct usage list_usage = {
     "in\n"
     "that of their last change. Times are UTC (see --local-time), by the database's clock. Of the finished "
     "pool at most 50000\n"
-    "tasks are read to find those that are asked for; --biz-key, --id, --since and --until need no such "
+    "tasks are read to find those that are asked for; --biz-key, --id, --group, --since and --until need no "
+    "such\n"
     "search.\n"
     "Exit code 1: there are none.\n",
     "  taskpool list\n"

@@ -66,9 +66,9 @@ const struct usage cancel_usage = {
     "told within two seconds, and a program gets SIGTERM, and SIGKILL five seconds later; a task that was "
     "done\n"
     "nevertheless is done, any other is skipped and not tried again.\n" SELECTION
-    "Of one --id alone it says what became of the task; run again, how it ended. Exit code 1: it had ended, "
-    "or\n"
-    "is not known.\n",
+    "Of one --id alone it says what became of the task; run again, how it ended. Exit code 1: it is done or "
+    "in\n"
+    "the failed pool, or is not known.\n",
     "  taskpool cancel --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --why 'wrong amount'\n"
     "  taskpool cancel --handler newsletter --why 'wrong text' --dry-run\n",
     table,
@@ -106,7 +106,9 @@ static void check_selected(tp_action action) {
 
     if (options.all && selection.ids) args_fail("--all and --id exclude each other");
     if (!narrow && purges)
-        args_fail("say how old with --older, or which with --id or --biz-key; --all purges the whole pool");
+        args_fail(
+            "say how old with --older, or which with --id, --biz-key, --group or --gate; --all purges the "
+            "whole pool");
     if (!narrow)
         args_fail("nothing was selected; give --id, --handler, --group, --gate, --state, --pool, --reason or "
                   "--older, or --all");

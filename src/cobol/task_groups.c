@@ -1,6 +1,4 @@
-/* TP_GATE_..., TP_GROUP_... and TP_CANCEL: what belongs to many tasks, and a task that is not wanted any
- * more.
- */
+/* TP_GATE_... and TP_GROUP_...: what belongs to many tasks. */
 #include <string.h>
 
 #include "call.h"

@@ -1,4 +1,4 @@
-/* Selections of tasks, however they were read. */
+/* Selections of tasks, however they were read, and the words for what a cancel answered. */
 #ifndef COMMON_SELECTED_H
 #define COMMON_SELECTED_H
 

@@ -1,4 +1,5 @@
-/* See cancel.h: the rows of tp_cancel, and the call that ends one task. Of many: operate.c. */
+/* See cancel.h: the rows of tp_cancel. The call that ends one task: cancel_one.c; what maintenance does with
+ * the rows: cancel_sweep.c. */
 #include "ops/cancel.h"
 
 #include <stdio.h>

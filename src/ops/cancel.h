@@ -1,7 +1,8 @@
 /* Tasks that are not wanted any more: somebody asked for their end, or their deadline has passed. A row of
  * tp_cancel says so, and what waits is skipped by whoever comes first: the operator, a claim, or the
  * maintenance of any worker. Whoever has a task in hand is told, and decides (worker/canceller.c). Claims
- * look for such rows only when there are any (pause.h). Read next: core/fsm.h, operate.c. */
+ * look for such rows only when there are any (pause.h). Read next: core/fsm.h, operate.c,
+ * cancel_one.c, cancel_sweep.c. */
 #ifndef TPI_OPS_CANCEL_H
 #define TPI_OPS_CANCEL_H
 

@@ -1,7 +1,7 @@
 /* What a claim does with a task whose lease lapsed, and with one that is not wanted any more: the text of its
- * reason, whether it is handled again, and the record of who held it. Statements that mark many tasks at once
- * have counted the failure already; here the state table decides what becomes of each. Read next: history.h,
- * settle.c. */
+ * reason, whether it is handled again, and the record of who held it; and which tasks claims of plan hold
+ * leave alone for a while. Statements that mark many tasks at once have counted the failure already; here the
+ * state table decides what becomes of each. Read next: history.h, settle.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -113,7 +113,8 @@ static tp_status check(const tp_list_request *request, bool pools[TPI_POOL_COUNT
         return tpi_error(TP_MISUSE, "failures are not selected by ids");
     if (request->group || request->gate)
         return tpi_error(TP_MISUSE,
-                         "failures are not selected by group or gate; tp_list selects tasks by them");
+                         "failures are not selected by group or gate; a list (taskpool list --pool failed) "
+                         "selects by them");
     if (request->state && strcmp(request->state, tpi_state_name(TPI_STATE_FAILED)) != 0)
         return tpi_error(TP_MISUSE, "failures are in the state failed, not '%.40s'", request->state);
     pools[TPI_POOL_PENDING] = !pool || strcmp(pool, tpi_pool_name(TPI_POOL_PENDING)) == 0;

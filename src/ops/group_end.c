@@ -46,7 +46,7 @@ static tp_status skip(tp_conn *conn, const char *name, const char *const *ids, s
 }
 
 /* The first of those that wait. *more: there may be others. */
-static tp_status let_go_some(tp_conn *conn, const char *name, bool skips, bool *more) {
+static tp_status release_some(tp_conn *conn, const char *name, bool skips, bool *more) {
     struct id waiting[TPI_LIST_MAX];
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};
@@ -127,7 +127,7 @@ static tp_status try_end(tp_conn *conn, const char *name, bool *ended) {
         status = TP_OK;
     }
     for (size_t done = 0; status == TP_OK && more && done < RELEASE_MAX; done += TPI_LIST_MAX)
-        status = let_go_some(conn, name, group.cancelled == TPI_GROUP_SKIPS, &more);
+        status = release_some(conn, name, group.cancelled == TPI_GROUP_SKIPS, &more);
     if (status == TP_OK) status = set_ended(conn, name, group.state, more);
     *ended = status == TP_OK && !more;
     return status;

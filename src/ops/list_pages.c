@@ -63,7 +63,7 @@ static tp_status take_given(const tp_list_request *request, struct tpi_ids *ids)
     return status;
 }
 
-static void sort(struct tpi_ids *ids) {
+static void sort_distinct(struct tpi_ids *ids) {
     size_t kept = 0;
     if (ids->count) qsort(ids->all, ids->count, sizeof *ids->all, by_text);
     for (size_t i = 0; i < ids->count; i++)
@@ -80,7 +80,7 @@ static tp_status take_ids(const tp_list_request *request, struct pages *pages) {
     pages->group = alone ? request->group : NULL;
     if (status == TP_OK && !alone)
         status = tpi_select_members(pages->conn, request->group, request->gate, &pages->ids);
-    if (status == TP_OK) sort(&pages->ids);
+    if (status == TP_OK) sort_distinct(&pages->ids);
     return status;
 }
 

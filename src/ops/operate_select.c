@@ -42,6 +42,9 @@ tp_status tpi_operate_check(tp_action action, const tp_selection *selection) {
         return tpi_error(TP_MISUSE,
                          "purge does not select by reason_like; a part of the reason, or ids, will do");
     tp_status status = check_pool(action, selection->pool);
+    if (status == TP_OK && action == TP_ACTION_PURGE && selection->gate &&
+        (!selection->pool || strcmp(selection->pool, "finished") == 0))
+        return tpi_error(TP_MISUSE, "no finished task is behind a gate; purge by gate takes --pool failed");
     return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
 }
 

@@ -28,11 +28,11 @@ static struct tpi_job *find(const tp_env *env, const char *id) {
 }
 
 /* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. One whose
- * lease was let go has run for too long. A task of plan hold is called in its transaction, and by no other
- * claim. */
+ * lease is not renewed any more has run for too long. A task of plan hold is called in its transaction, and
+ * by no other claim. */
 static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) {
     char owner[TPI_UUID_SIZE];
-    if (!rival->running || rival->let_go || rival->jobs != job->jobs || !rival->batch || !job->batch)
+    if (!rival->running || rival->unrenewed || rival->jobs != job->jobs || !rival->batch || !job->batch)
         return false;
     const char *holder = tpi_reason_holder(job->task->reason);
     return holder && tpi_uuid_normal(holder, owner) && strcmp(owner, rival->task->owner) == 0;

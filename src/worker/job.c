@@ -216,7 +216,7 @@ bool tpi_job_settle(struct tpi_job *job) {
     pthread_mutex_lock(&job->jobs->lock);
     bool ours = job->done ? !atomic_load(&job->passed_on) : !atomic_load(&job->lost);
     job->settling = true;
-    job->let_go = false;
+    job->unrenewed = false;
     delist(job);
     pthread_mutex_unlock(&job->jobs->lock);
     return ours;
@@ -289,17 +289,17 @@ void tpi_job_called(struct tpi_job *job, int64_t began_ms) {
     atomic_store(&job->overtime, false);
     atomic_store(&job->began_ms, began_ms);
     pthread_mutex_lock(&job->jobs->lock);
-    if (job->let_go && began_ms && !atomic_load(&job->lost)) enlist(job, began_ms);
-    if (began_ms) job->let_go = false;
+    if (job->unrenewed && began_ms && !atomic_load(&job->lost)) enlist(job, began_ms);
+    if (began_ms) job->unrenewed = false;
     pthread_mutex_unlock(&job->jobs->lock);
 }
 
-bool tpi_job_let_go(struct tpi_job *job) {
+bool tpi_job_stop_renewal(struct tpi_job *job) {
     bool news = false;
     pthread_mutex_lock(&job->jobs->lock);
     for (struct tpi_job *one = job; one && job->running; one = one->successor) {
-        news = news || !one->let_go;
-        one->let_go = true;
+        news = news || !one->unrenewed;
+        one->unrenewed = true;
         delist(one);
     }
     pthread_mutex_unlock(&job->jobs->lock);
@@ -348,7 +348,7 @@ size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due) {
 
 /* Under the lock. */
 static bool is_extended(const struct tpi_job *job) {
-    return !job->settling && !job->ended && !job->let_go && !atomic_load(&job->lost);
+    return !job->settling && !job->ended && !job->unrenewed && !atomic_load(&job->lost);
 }
 
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at) {

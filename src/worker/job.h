@@ -85,7 +85,7 @@ struct tpi_job {
     bool settling;             /* the settle's answer decides now, not the lease renewer's */
     bool unheard;              /* a settle got no answer: only the next says what became of it */
     bool running;              /* its handler is being called */
-    bool let_go;               /* for so long that its lease is not extended any more */
+    bool unrenewed;            /* for so long that its lease is not extended any more */
     bool done;                 /* its handler has ended well, outside a transaction; not stored yet */
     struct tpi_job *successor; /* the next claim of this process, under which the call goes on */
     atomic_bool passed_on;     /* meanwhile this process has claimed the task anew */
@@ -148,7 +148,7 @@ size_t tpi_jobs_oldest(struct tpi_jobs *jobs, struct tpi_job **all, size_t most)
 void tpi_job_called(struct tpi_job *job, int64_t began_ms);
 /* Its lease, and that of the claim under which the call goes on, is extended no more. False: so it is
  * already, or the call has ended. */
-bool tpi_job_let_go(struct tpi_job *job);
+bool tpi_job_stop_renewal(struct tpi_job *job);
 /* Its task is not wanted any more. Nothing, if that is known. */
 void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
 

@@ -40,7 +40,7 @@ static void check_run(struct tpi_job *job, int64_t now) {
     int64_t began_ms = atomic_load(&job->began_ms), grace_ms = tpi_time_limit_grace_ms;
     if (!limit_ms || !began_ms || now - began_ms < limit_ms) return;
     if (!atomic_exchange(&job->overtime, true)) report(job, "it was told");
-    if (job->batch && now - began_ms >= limit_ms + grace_ms && tpi_job_let_go(job))
+    if (job->batch && now - began_ms >= limit_ms + grace_ms && tpi_job_stop_renewal(job))
         report(job, "its lease is not extended any more");
 }
 

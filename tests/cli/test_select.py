@@ -126,6 +126,10 @@ def test_selection():
     check("skip by biz_key", done == 1, done)
     done = json.loads(run("purge", "--biz-key", key, "--json")[1])["done"]
     check("purge by biz_key", done == 2, done)
+    for pool_name in ([], ["--pool", "finished"]):
+        code, _, err = run("purge", "--gate", "dock", *pool_name)
+        check("purge by gate finds nothing in the finished pool", code == 2 and "purge by gate takes --pool failed" in err, err)
+    check("but in the failed pool it may", run("purge", "--gate", "dock", "--pool", "failed")[0] == 0)
     run("enqueue", "--file", "-", text=b"handler\n" + b"many\n" * 501)
     many = [t["id"] for t in listed("--handler", "many")]
     for dry in (["--dry-run"], []):

@@ -1,5 +1,5 @@
 /* Deadlines of tasks that a worker has, of their own and of their handler, and handlers that run for too
- * long: who is told, what is not begun, and that nothing of a call whose lease was let go counts. */
+ * long: who is told, what is not begun, and that nothing of a call whose lease is not renewed counts. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -228,7 +228,7 @@ TEST(test_time_limit__a_handler_is_told_and_its_verdict_counts_by_plan_hold) {
 
 /* Somebody else claims it when its lease has lapsed, and pays; what the call pays in its transaction comes
  * too late. */
-TEST(test_time_limit__of_a_call_whose_lease_was_let_go_nothing_counts) {
+TEST(test_time_limit__of_a_call_whose_lease_is_not_renewed_nothing_counts) {
     begin(&at_once);
     tp_worker *worker = rig_start_with(1, past_its_limit, .threads = 1, .lease_ms = LEASE_MS);
     await_count(runs, 1);

@@ -3,7 +3,7 @@
 #include "conformance/gates_given.h"
 #include "suite.h"
 
-THEME(members, ONCE);
+THEME(select_group_gate, ONCE);
 
 enum { MANY = 7 };
 #define BIT(i) (1 << (i))
@@ -70,7 +70,7 @@ static void fill_group(void) {
     put(6, task_with(.biz_key = "order 7"));
 }
 
-TEST(test_members__a_group_is_listed_with_what_became_of_its_tasks) {
+TEST(test_select_group_gate__a_group_is_listed_with_what_became_of_its_tasks) {
     const char *some[] = {ids[2], ids[4], ids[0]};
     fill_group();
     expect_listed(BIT(0) | BIT(1) | BIT(2) | BIT(3), .group = "g", .pool = "all");
@@ -88,7 +88,7 @@ TEST(test_members__a_group_is_listed_with_what_became_of_its_tasks) {
     expect(TP_MISUSE, tp_groups_waiting(pool.a, NULL));
 }
 
-TEST(test_members__operators_act_on_a_group) {
+TEST(test_select_group_gate__operators_act_on_a_group) {
     const char *some[] = {ids[4], ids[3], ids[2]};
     fill_group();
     expect_done(3, TP_ACTION_SKIP, .group = "g", .dry_run = 1);
@@ -108,7 +108,7 @@ TEST(test_members__operators_act_on_a_group) {
     expect_number(count_of("tp_finished"), 0);
 }
 
-TEST(test_members__a_group_of_many_is_listed_page_by_page) {
+TEST(test_select_group_gate__a_group_of_many_is_listed_page_by_page) {
     enum { TASKS = 2100, PART = 700 };
     tp_new_task *tasks = memory(PART, sizeof *tasks);
     tp_list_request request = {.size = sizeof request, .group = "g", .limit = 1000};
@@ -135,7 +135,7 @@ TEST(test_members__a_group_of_many_is_listed_page_by_page) {
 
 /* ---- Gates --------------------------------------------------------------------------------------------- */
 
-TEST(test_members__tasks_behind_a_gate_are_listed_and_acted_upon_until_they_end) {
+TEST(test_select_group_gate__tasks_behind_a_gate_are_listed_and_acted_upon_until_they_end) {
     must(tp_gate_set(pool.a, "bank", 1, TP_GATE_BLOCK, "ann"));
     for (int i = 0; i < 4; i++)
         put(i, behind("bank"));
@@ -161,7 +161,7 @@ static void ignore(const tp_failure *failure, void *arg) {
     (void)arg;
 }
 
-TEST(test_members__refuses_what_it_cannot_find) {
+TEST(test_select_group_gate__refuses_what_it_cannot_find) {
     tp_list_request any = TP_LIST_INIT;
     with(any, gate, "", expect(TP_MISUSE, try_list(pool.a, &given)));
     with(any, group, "", expect(TP_MISUSE, try_list(pool.a, &given)));
@@ -172,4 +172,6 @@ TEST(test_members__refuses_what_it_cannot_find) {
     with(finished, gate, "bank", expect(TP_MISUSE, try_list(pool.a, &given)));
     tp_selection history = selection_with(.pool = "history", .group = "g");
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &history, NULL));
+    tp_selection behind_bank = selection_with(.gate = "bank"); /* of the finished pool */
+    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &behind_bank, NULL));
 }
