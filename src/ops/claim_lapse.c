@@ -133,6 +133,9 @@ static tp_status skip_unwanted(const struct tpi_claim *claim, struct tpi_slot *s
     if (was_held) {
         snprintf(text, sizeof text, "lease lapsed, whether it was done is not known; %s", reason);
         tpi_utf8_copy(text, reason, sizeof reason);
+    } else if (task->failures && *before) {
+        snprintf(text, sizeof text, "%s; it had failed before: %s", reason, before);
+        tpi_utf8_copy(text, reason, sizeof reason);
     }
     task->reason = tpi_texts_keep(&claim->batch->texts, reason, strlen(reason));
     if (!task->reason) return tpi_link_no_memory(&claim->conn->store.link);
