@@ -30,6 +30,7 @@ struct tpi_slot {
     int long_params;        /* 1: they were not read with the row */
     enum tpi_pool pool;     /* that holds the row */
     char *own_params;       /* long ones, read by tp_task_params; NULL: not read */
+    uint64_t long_hash;     /* of what it read; 0: it has not */
 };
 
 struct tp_batch {
@@ -69,5 +70,8 @@ void tpi_batch_drop_last(tp_batch *batch);
 /* The wait of a task that was due since then and is claimed at that time; 0 where a row written by hand says
  * what is no time. */
 int64_t tpi_batch_wait(int64_t since, int64_t claimed_at);
+
+/* Reads long params for tpi_content_compare, and gives them back. */
+TP_CHECKED tp_status tpi_params_note(tp_conn *conn, const tp_task *task);
 
 #endif

@@ -41,6 +41,8 @@ static tp_status look(struct request *request, bool asked) {
     list.id_count = 1;
     list.pool = "all";
     tp_status status = tp_list(request->conn, &list, &batch);
+    /* A retry may take it from a pool that is read late to one that was read before. */
+    if (status == TP_NONE) status = tp_list(request->conn, &list, &batch);
     if (status == TP_NONE) {
         say(request, TP_CANCEL_UNKNOWN, "");
         return TP_OK;

@@ -134,6 +134,8 @@ TP_CHECKED tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_s
 
 /* The reason that a claim of this row writes, owned by the batch; NULL: out of memory. */
 const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch);
+/* Before that, or any decision: what the process knows of the task it may know of other content. */
+TP_CHECKED tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task);
 /* What the state table says of a task whose lease lapsed when it was claimed or held (event); its failures
  * count the lapse already. */
 struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);

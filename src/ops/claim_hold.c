@@ -98,6 +98,8 @@ static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot,
 
 /* A task that is not to be handled again is marked, so that it can be moved on. */
 static tp_status write_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
+    tp_status status = tpi_lapse_know(claim, &slot->task);
+    if (status != TP_OK) return status;
     struct tpi_change change = tpi_lapse_change(claim, &slot->task, TPI_EVENT_HOLD);
     return change.pool == TPI_POOL_PENDING ? count_lapse(claim, slot, &change)
                                            : tpi_hold_mark(claim->conn, &slot->task);

@@ -34,7 +34,16 @@ const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch) {
 }
 
 static enum tpi_known known(const struct tpi_claim *claim, const tp_task *task) {
-    return claim->known ? claim->known(claim->conn->env, task->id) : TPI_KNOWN_NOTHING;
+    return claim->known ? claim->known(claim->conn->env, task) : TPI_KNOWN_NOTHING;
+}
+
+/* What is known may be known of other content. Of what cannot be read that is not to be told; it is left to
+ * whoever runs it. */
+tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task) {
+    if (task->params || known(claim, task) == TPI_KNOWN_NOTHING) return TP_OK;
+    tp_status status = tpi_params_note(claim->conn, task);
+    bool fails = claim->conn->store.link.tx != TPI_TX_NONE || tp_status_may_retry(status);
+    return status < TP_OK && fails && status != TP_LOST ? status : TP_OK;
 }
 
 /* The policy's delay does not count: the next try is now. What is known to be done is not run again, and is
@@ -124,6 +133,9 @@ static tp_status skip_unwanted(const struct tpi_claim *claim, struct tpi_slot *s
     if (was_held) {
         snprintf(text, sizeof text, "lease lapsed, whether it was done is not known; %s", reason);
         tpi_utf8_copy(text, reason, sizeof reason);
+    } else if (task->failures && *before) {
+        snprintf(text, sizeof text, "%s; it had failed before: %s", reason, before);
+        tpi_utf8_copy(text, reason, sizeof reason);
     }
     task->reason = tpi_texts_keep(&claim->batch->texts, reason, strlen(reason));
     if (!task->reason) return tpi_link_no_memory(&claim->conn->store.link);
@@ -204,6 +216,7 @@ tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
         struct tpi_slot *slot = &batch->slots[i];
         const struct tpi_unwanted *one = tpi_unwanted_of(&unwanted, slot->task.id);
         slot->task.owner = claim->request->token;
+        if (status >= TP_OK) status = tpi_lapse_know(claim, &slot->task);
         if (status >= TP_OK) status = put_aside(claim, slot, one, refused);
         if (status == TP_OK)
             ++*moved;

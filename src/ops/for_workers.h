@@ -20,10 +20,16 @@ TP_CHECKED tp_status tpi_plan_check(tp_conn *conn, const char *plan);
 TP_CHECKED tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request);
 /* Is any task of these handlers and shards open: due or not, paused or not, whoever has it? TP_NONE: none. */
 TP_CHECKED tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request);
-/* What a process knows of a task whose lease lapsed: its handler has ended well here, outside a transaction,
- * or is being called. */
+/* What a process knows of a claimed task: its handler has ended well here for the same content, outside a
+ * transaction, or is being called, or has ended and nobody can tell whether for the same. */
 enum tpi_known { TPI_KNOWN_NOTHING, TPI_KNOWN_DONE, TPI_KNOWN_RUNS };
-typedef enum tpi_known tpi_known_fn(const tp_env *env, const char *id);
+typedef enum tpi_known tpi_known_fn(const tp_env *env, const tp_task *task);
+/* Has the task the params and the biz_key of an earlier claim of it? It may have been replaced or edited in
+ * between. Long params are compared by what was read of them: the earlier claim's handler that read none did
+ * not go by them. UNREAD: the later claim's were not read, and tpi_claim_known reads them of tasks that are
+ * known. */
+enum tpi_content { TPI_CONTENT_SAME, TPI_CONTENT_OTHER, TPI_CONTENT_UNREAD };
+enum tpi_content tpi_content_compare(const tp_task *before, const tp_task *now);
 /* tp_claim by who knows that these tasks have just come, which may spare a round trip: what is due of them is
  * taken alone, without asking what else there is, so claim by tp_claim next. When nothing is, all is asked
  * for. arrival NULL, or its handler: nothing is known. It is not heeded with shards, with in_order, and for a

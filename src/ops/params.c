@@ -4,12 +4,21 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/for_workers.h"
 #include "ops/hold.h"
 #include "ops/settle.h"
 
 /* The public task is the beginning of its slot. */
 static struct tpi_slot *slot_of(const tp_task *task) {
     return (struct tpi_slot *)(uintptr_t)task;
+}
+
+/* 64-bit FNV-1a; never 0. */
+static uint64_t hash(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash ? hash : 1;
 }
 
 static tp_status read_params(tp_conn *conn, const tp_task *task) {
@@ -32,6 +41,7 @@ static tp_status read_params(tp_conn *conn, const tp_task *task) {
     if (status == TP_OK) {
         slot->own_params = text.data;
         slot->task.params = text.data;
+        slot->long_hash = hash(text.data);
         return TP_OK;
     }
     tpi_buf_free(&text);
@@ -57,4 +67,22 @@ void tp_task_params_free(const tp_task *task) {
     free(slot->own_params);
     slot->own_params = NULL;
     slot->task.params = NULL;
+}
+
+tp_status tpi_params_note(tp_conn *conn, const tp_task *task) {
+    if (!slot_of(task)->long_params || slot_of(task)->long_hash) return TP_OK;
+    tp_status status = read_params(conn, task);
+    if (status == TP_OK) tp_task_params_free(task);
+    return status;
+}
+
+enum tpi_content tpi_content_compare(const tp_task *before, const tp_task *now) {
+    const struct tpi_slot *old = slot_of(before), *later = slot_of(now);
+    if (strcmp(before->biz_key, now->biz_key) != 0 || !old->long_params != !later->long_params)
+        return TPI_CONTENT_OTHER;
+    if (!old->long_params)
+        return strcmp(before->params, now->params) == 0 ? TPI_CONTENT_SAME : TPI_CONTENT_OTHER;
+    if (!old->long_hash) return TPI_CONTENT_SAME;
+    if (!later->long_hash) return TPI_CONTENT_UNREAD;
+    return old->long_hash == later->long_hash ? TPI_CONTENT_SAME : TPI_CONTENT_OTHER;
 }

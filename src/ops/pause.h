@@ -10,7 +10,7 @@ struct tpi_pauses {
     tp_paused *all; /* by handler */
     size_t count;
     struct tpi_texts texts;
-    /* On this machine's monotonic clock. */
+    /* By tpi_clock_boot_ms. */
     int64_t read_at;
     int64_t unwanted_at; /* when the first task is not wanted any more (cancel.h); INT64_MAX: none is known */
 };

@@ -12,7 +12,7 @@
 
 enum { READ_AGAIN_MS = 1000 };
 
-/* On this machine's monotonic clock: until then claims look by themselves. */
+/* By tpi_clock_boot_ms, which goes on while the machine sleeps: until then claims look by themselves. */
 static atomic_int_least64_t look_until;
 
 void tpi_pauses_free(struct tpi_pauses *pauses) {
@@ -51,7 +51,7 @@ tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
     struct tpi_args args = {0};
     struct tpi_pauses *pauses = calloc(1, sizeof *pauses);
     if (!pauses) return tpi_link_no_memory(&conn->store.link);
-    pauses->read_at = tpi_clock_mono_ms();
+    pauses->read_at = tpi_clock_boot_ms();
     void *all = NULL;
     tp_status status = tpi_store_list(&conn->store, TPI_S_pause_list, &args, columns, &pauses->texts,
                                       sizeof *pauses->all, &all, &pauses->count);
@@ -73,7 +73,7 @@ static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
 
 tp_status tpi_pause_refresh(tp_conn *conn) {
     struct tpi_pauses *pauses = NULL;
-    if (conn->pauses && tpi_clock_mono_ms() - conn->pauses->read_at < READ_AGAIN_MS) return TP_OK;
+    if (conn->pauses && tpi_clock_boot_ms() - conn->pauses->read_at < READ_AGAIN_MS) return TP_OK;
     tp_status status = tpi_pauses_read(conn, &pauses);
     if (status != TP_OK) return status;
     tpi_pause_forget(conn);
@@ -82,11 +82,11 @@ tp_status tpi_pause_refresh(tp_conn *conn) {
 }
 
 void tpi_pause_hint(bool on) {
-    atomic_store(&look_until, on ? tpi_clock_mono_ms() + 2 * READ_AGAIN_MS : 0);
+    atomic_store(&look_until, on ? tpi_clock_boot_ms() + 2 * READ_AGAIN_MS : 0);
 }
 
 bool tpi_pause_unwanted(const tp_conn *conn) {
-    int64_t now = tpi_clock_mono_ms();
+    int64_t now = tpi_clock_boot_ms();
     return !conn->pauses || now >= conn->pauses->unwanted_at || now < atomic_load(&look_until);
 }
 

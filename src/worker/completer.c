@@ -239,6 +239,7 @@ static void heard_failure(struct group *group, struct tpi_job *job, tp_status st
 /* False: the database gave no answer. */
 static bool settle_one(struct group *group, struct tpi_job *job) {
     if (!tpi_job_settle(job)) {
+        tpi_record_lost_settle(group->completer->record, job);
         tpi_job_end(job);
         return true;
     }
@@ -277,10 +278,12 @@ static void take_over(struct group *group) {
     size_t kept = 0;
     for (size_t i = 0; i < group->count; i++) {
         struct tpi_job *job = group->jobs[i];
-        if (tpi_job_settle(job))
+        if (tpi_job_settle(job)) {
             group->jobs[kept++] = job;
-        else
+        } else {
+            tpi_record_lost_settle(group->completer->record, job);
             tpi_job_end(job);
+        }
     }
     group->count = kept;
     for (size_t i = 0; i < kept; i++) {

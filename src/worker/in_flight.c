@@ -27,6 +27,18 @@ static struct tpi_job *find(const tp_env *env, const char *id) {
     return job;
 }
 
+/* With the lock of its jobs taken. While its handler is called nobody but that may look at long params. */
+static enum tpi_known known_of(const struct tpi_job *job, const tp_task *task) {
+    if (job->done) {
+        enum tpi_content content = tpi_content_compare(job->task, task);
+        return content == TPI_CONTENT_SAME     ? TPI_KNOWN_DONE
+               : content == TPI_CONTENT_UNREAD ? TPI_KNOWN_RUNS
+                                               : TPI_KNOWN_NOTHING;
+    }
+    bool runs = job->running && !job->settling && !job->unheard && !atomic_load(&job->lost);
+    return runs ? TPI_KNOWN_RUNS : TPI_KNOWN_NOTHING;
+}
+
 /* Nobody had it in between, and nobody took it away: the new claim met the lease that lapsed here. One whose
  * lease is not renewed any more has run for too long. A task of plan hold is called in its transaction, and
  * by no other claim. */
@@ -34,15 +46,17 @@ static bool may_succeed(const struct tpi_job *rival, const struct tpi_job *job) 
     char owner[TPI_UUID_SIZE];
     if (!rival->running || rival->unrenewed || rival->jobs != job->jobs || !rival->batch || !job->batch)
         return false;
+    if (job->task->params && tpi_content_compare(rival->task, job->task) != TPI_CONTENT_SAME) return false;
     const char *holder = tpi_reason_holder(job->task->reason);
     return holder && tpi_uuid_normal(holder, owner) && strcmp(owner, rival->task->owner) == 0;
 }
 
 /* With the lock of the rival's jobs taken. While its settle is under way its handler has ended: the settle is
  * the one that put the task back, before its answer was here, or it comes too late. When the handler ended
- * well, outside a transaction, it is not called again. */
+ * well, outside a transaction, it is not called again for the same content; for other content it is. */
 static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool *done) {
-    if (rival->done) {
+    enum tpi_known known = known_of(rival, job->task);
+    if (known == TPI_KNOWN_DONE) {
         *done = true; /* for the new claim to settle; this one has no more to settle */
         job->result = tpi_result_ref(rival->result);
         atomic_store(&job->started, true);
@@ -50,7 +64,8 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool 
         atomic_store(&rival->lost, true);
         return TPI_IN_FLIGHT_ENTERED;
     }
-    if (rival->settling || rival->unheard) {
+    bool ended = rival->done ? known == TPI_KNOWN_NOTHING : rival->settling || rival->unheard;
+    if (ended) {
         atomic_store(&rival->passed_on, true);
         return TPI_IN_FLIGHT_ENTERED;
     }
@@ -89,14 +104,13 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
     return entered;
 }
 
-enum tpi_known tpi_in_flight_known(const tp_env *env, const char *id) {
+enum tpi_known tpi_in_flight_known(const tp_env *env, const tp_task *task) {
     enum tpi_known known = TPI_KNOWN_NOTHING;
     pthread_mutex_lock(&lock);
-    struct tpi_job *job = find(env, id);
+    struct tpi_job *job = find(env, task->id);
     if (job) {
         pthread_mutex_lock(&job->jobs->lock);
-        bool runs = job->running && !job->settling && !job->unheard && !atomic_load(&job->lost);
-        known = job->done ? TPI_KNOWN_DONE : runs ? TPI_KNOWN_RUNS : TPI_KNOWN_NOTHING;
+        known = known_of(job, task);
         pthread_mutex_unlock(&job->jobs->lock);
     }
     pthread_mutex_unlock(&lock);

@@ -12,7 +12,7 @@ struct tpi_job;
 enum tpi_in_flight { TPI_IN_FLIGHT_ENTERED, TPI_IN_FLIGHT_SUCCESSOR, TPI_IN_FLIGHT_RIVAL };
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival);
 /* For claims: what they are not to decide without a look into this table. */
-enum tpi_known tpi_in_flight_known(const tp_env *env, const char *id);
+enum tpi_known tpi_in_flight_known(const tp_env *env, const tp_task *task);
 void tpi_in_flight_leave(struct tpi_job *job);
 
 #endif

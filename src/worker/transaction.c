@@ -278,8 +278,10 @@ static bool is_to_run_again(const struct cycle *cycle, size_t i) {
 }
 
 /* Another claim of this process has what is done. */
-static bool is_passed_on(const struct tpi_job *held) {
-    return held->done && atomic_load(&held->passed_on);
+static bool is_passed_on(const struct cycle *cycle, struct tpi_job *held) {
+    if (!held->done || !atomic_load(&held->passed_on)) return false;
+    tpi_record_lost_settle(cycle->part->record, held); /* unless that one settles it */
+    return true;
 }
 
 /* Claims the task anew, by a lease, and lets the completer write what became of it, or runs it again by that
@@ -288,9 +290,9 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     struct tpi_job *held = cycle->jobs[i];
     struct tpi_job *job = NULL;
     int64_t asked_ms = 0;
-    if (is_passed_on(held)) return;
+    if (is_passed_on(cycle, held)) return;
     tp_status status = claim_again(cycle, held, &asked_ms);
-    if (status != TP_OK && is_passed_on(held)) return;
+    if (status != TP_OK && is_passed_on(cycle, held)) return;
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
     if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);

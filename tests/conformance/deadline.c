@@ -183,6 +183,7 @@ TEST(test_deadline__that_passes_in_hand_leaves_done_what_is_done_and_tries_nothi
     row_make_due(failed);
     expect_none_claimed(pool.a);
     expect_past(failed, 1);
+    assert_non_null(strstr(row_of(failed).reason, "; it had failed before: no money"));
     const char *released = put_for_an_hour();
     task = leased(released);
     let_pass(released);

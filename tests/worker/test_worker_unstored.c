@@ -167,6 +167,43 @@ TEST_AS(test_in_flight__what_is_done_here_is_done_though_a_lapse_skips, done_her
 TEST_AS(test_in_flight__what_is_done_here_is_done_though_it_was_the_last_try,
         done_here_though(&rig_no_retries, false))
 
+static char seen_content; /* the first letter of what was handled last */
+
+HANDLER(read_content) {
+    const char *params = NULL;
+    if (tp_run_params(run, &params, NULL) != TP_OK) return TP_RUN_FAILED;
+    seen_content = *params;
+    return rig_done(run, arg);
+}
+
+/* What was done cannot be stored; meanwhile the task is released, and its params are of that length and
+ * replaced, or as they were. */
+static void released_here(size_t length, bool replaced) {
+    char *params = calloc(length + 1, 1);
+    assert_non_null(params);
+    memset(params, 'p', length);
+    rig_put(1, params);
+    free(params);
+    tp_worker *worker = rig_open_with(read_content, .drain = 1, .threads = 1);
+    size_t aim = set_away(FAULTS_DEAD);
+    must(tp_worker_start(worker));
+    rig_await_seen(aim, 2);
+    sql_run(
+        pool.eye,
+        "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0, params = REPLACE(params, 'p', "
+        "'%s') WHERE handler = '%s'",
+        replaced ? "q" : "p", pool.handler);
+    rig_await(TP_EVENT_CLAIMED, 2);
+    come_back();
+    rig_finish(worker);
+    expect_number(seen_content, replaced ? 'q' : 'p');
+    rig_expect(0, 1, 0, .runs = replaced ? 2 : 1, .done = 1, .lost = replaced);
+}
+
+TEST_AS(test_in_flight__content_that_replaced_what_is_done_here_is_run, released_here(10, true))
+TEST_AS(test_in_flight__long_content_that_replaced_what_is_done_here_is_run, released_here(20000, true))
+TEST_AS(test_in_flight__the_same_long_content_is_not_run_again, released_here(20000, false))
+
 static size_t asked;    /* an aim: what the test below waits for */
 static atomic_bool met; /* the claim: once is enough */
 
@@ -435,6 +472,24 @@ TEST(test_hold__what_is_done_is_not_done_again_when_its_session_is_lost) {
     rig_let_finish(first);
     rig_finish(second);
     expect_number(atomic_load(&group.calls), 0);
+    rig_expect(0, 20, 0);
+}
+
+/* The session's end frees the task's lock, for who waits to replace it. */
+TEST(test_hold__content_that_replaced_what_is_done_is_run_when_its_session_is_lost) {
+    rig_needs_hold();
+    rig_needs_sessions_that_can_be_ended();
+    memset(&group, 0, sizeof group);
+    group.commits = faults_count("commit");
+    tp_worker *first = rig_start_with(20, end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
+    rig_await_arrived(1);
+    sql_run(pool.eye, "UPDATE tp_pending SET params = 'y', modified_at = modified_at + 1 WHERE id = '%s'",
+            group.before);
+    tp_worker *second = rig_start_with(0, end_session_in_group, .drain = 1, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_DONE, 19); /* all but what runs */
+    rig_let_finish(first);
+    rig_finish(second);
+    expect_number(atomic_load(&group.calls), 1);
     rig_expect(0, 20, 0);
 }
 
