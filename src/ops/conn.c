@@ -9,6 +9,7 @@
 #include "base/wake.h"
 #include "ops/for_workers.h"
 #include "ops/pause.h"
+#include "ops/refused.h"
 
 enum { STATEMENT_SLACK = 64 * 1024 }; /* room for the statement around a long parameter */
 
@@ -295,8 +296,9 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
     return status;
 }
 
-/* A rule of the application's own refused the commit. */
-static void refuse_left(tp_conn *conn) {
+/* Did a rule of the application's own, or an index that it has, refuse the commit? */
+static void note_refused(tp_conn *conn, tp_status status) {
+    if (status != TP_DB && !tpi_refused_as_there(&conn->store, status)) return;
     for (size_t i = 0; i < conn->left_alone.count; i++)
         conn->left_alone.all[i].refused = true;
 }
@@ -329,7 +331,7 @@ tp_status tp_commit(tp_conn *conn) {
     if (status != TP_OK) return status;
     ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit(&conn->store.link));
-    if (status == TP_DB) refuse_left(conn);
+    note_refused(conn, status);
     tp_status answer = tpi_conn_answer(conn, status);
     if (status < TP_OK || answer >= TP_OK || answer == TP_DISCONNECTED) return answer;
     /* It is committed here, so nobody may do it anew without asking. */
@@ -344,7 +346,7 @@ tp_status tpi_commit_begin(tp_conn *conn) {
     if (status != TP_OK) return status;
     ask_before_commit(conn);
     status = note_commit(conn, tpi_link_commit_begin(&conn->store.link));
-    if (status == TP_DB) refuse_left(conn);
+    note_refused(conn, status);
     if (status == TP_OK) note_begin(conn);
     return status;
 }
