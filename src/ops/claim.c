@@ -98,7 +98,19 @@ static tp_status keep_token(struct tpi_claim *claim) {
 }
 
 /* Takes until there is something to give out, or nothing more is due: where all that was taken had to be put
- * aside, more may be. Of plan hold nothing is left after a failed try: its transaction is over. */
+ * aside, more may be. found: it has what an earlier try took. */
+static tp_status take_some(struct tpi_claim *claim, bool found, struct tpi_kept_error *refused) {
+    tp_status status = TP_OK;
+    for (bool more = true; more && status == TP_OK; found = false) {
+        size_t moved = 0, left = claim->left;
+        if (!found) status = take(claim);
+        if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, &moved, refused);
+        more = claim->batch->count == 0 && (moved > 0 || claim->left > left);
+    }
+    return status;
+}
+
+/* Of plan hold nothing is left after a failed try: its transaction is over. */
 static tp_status run(struct tpi_claim *claim) {
     char *token = claim->request->token;
     struct tpi_kept_error refused = {.error = {.status = TP_OK}};
@@ -110,12 +122,7 @@ static tp_status run(struct tpi_claim *claim) {
     }
     /* What the server is still at, under the old token, must not be mixed with what is taken now. */
     if (status == TP_OK && !found) tpi_uuid_token(token);
-    for (bool more = true; more && status == TP_OK; found = false) {
-        size_t moved = 0, left = claim->left;
-        if (!found) status = take(claim);
-        if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, &moved, &refused);
-        more = claim->batch->count == 0 && (moved > 0 || claim->left > left);
-    }
+    if (status == TP_OK) status = take_some(claim, found, &refused);
     if (status == TP_OK) status = claim->batch->count ? keep_token(claim) : TP_NONE;
     if (status >= TP_OK || hold) token[0] = '\0';
     /* What was locked, and the lapses written, may not be committed unseen. */

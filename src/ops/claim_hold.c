@@ -112,7 +112,8 @@ tp_status tpi_claim_by_hold(struct tpi_claim *claim, const struct tpi_lanes *lan
     for (size_t i = first; i < batch->count && status == TP_OK; i++)
         if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0) {
             status = write_lapse(claim, &batch->slots[i]);
-            if (status == TP_DB) tpi_lapse_leave_alone(claim, batch->slots[i].task.id, true);
+            if (status == TP_DB && !claim->conn->store.link.dead)
+                tpi_lapse_leave_alone(claim, batch->slots[i].task.id, true);
         }
     return status;
 }
