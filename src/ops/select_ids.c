@@ -10,17 +10,6 @@
 
 static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
 
-/* Rows that came before an error are of no use. */
-static tp_status take_list(tp_status status, void *ids, struct tpi_ids *found) {
-    if (status != TP_OK) {
-        free(ids);
-        ids = NULL;
-        found->count = 0;
-    }
-    found->all = ids;
-    return status;
-}
-
 tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const char *after_id, size_t most,
                            struct tpi_ids *found) {
     struct tpi_args args = {0};
@@ -31,7 +20,8 @@ tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const c
     tpi_args_number(&args, TPI_P_limit, (int64_t)most);
     tp_status status = tpi_store_list(&conn->store, TPI_S_select_group_ids, &args, only, NULL, TPI_UUID_SIZE,
                                       &ids, &found->count);
-    return take_list(status, ids, found);
+    found->all = ids;
+    return status;
 }
 
 /* A task that waits for a group is shown behind > and its name. */
@@ -42,7 +32,8 @@ static tp_status find_behind(tp_conn *conn, const char *gate, struct tpi_ids *fo
     tpi_args_text(&args, TPI_P_gate, gate);
     tp_status status = tpi_store_list(&conn->store, TPI_S_select_gate_ids, &args, only, NULL, TPI_UUID_SIZE,
                                       &ids, &found->count);
-    return take_list(status, ids, found);
+    found->all = ids;
+    return status;
 }
 
 static int by_text(const void *a, const void *b) {

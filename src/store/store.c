@@ -86,7 +86,11 @@ tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement, 
         if (status == TP_OK) ++*count;
     }
     tpi_stmt_close(stmt);
-    return status == TP_NONE ? TP_OK : status;
+    if (status == TP_NONE) return TP_OK;
+    free(*all);
+    *all = NULL;
+    *count = 0;
+    return status;
 }
 
 tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,

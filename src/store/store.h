@@ -73,8 +73,8 @@ TP_CHECKED tp_status tpi_store_query(struct tpi_store *store, enum tpi_statement
 TP_CHECKED tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement statement,
                                     struct tpi_args *args, const struct tpi_column *columns,
                                     struct tpi_texts *texts, void *record);
-/* Runs a query and reads all its rows into an array, whose records have size bytes each; *all is to be freed,
- * also after a failure. */
+/* Runs a query and reads all its rows into an array, whose records have size bytes each; *all, NULL before,
+ * is to be freed. After a failure it is NULL, and *count 0. */
 TP_CHECKED tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement,
                                     struct tpi_args *args, const struct tpi_column *columns,
                                     struct tpi_texts *texts, size_t size, void **all, size_t *count);
