@@ -164,6 +164,11 @@ class task {
     time_point due_at() const noexcept {
         return detail::at(task_->due_at);
     }
+    // Only of show; empty where it has none, or has ended.
+    std::optional<time_point> deadline_at() const noexcept {
+        if (task_->deadline_at == 0) return std::nullopt;
+        return detail::at(task_->deadline_at);
+    }
     time_point created_at() const noexcept {
         return detail::at(task_->created_at);
     }

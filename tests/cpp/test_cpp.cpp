@@ -319,11 +319,15 @@ void moves(taskpool::conn &conn) {
     task.delay = std::chrono::hours(24);
     conn.enqueue(task);
     tp_edit_request edit = TP_EDIT_INIT;
-    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT | TP_EDIT_DEADLINE_AT;
     edit.priority = -3;
     edit.due_at = 1;
+    edit.deadline_at = 4102444800000;
+    expect("no deadline", !conn.show(task.id())[0].deadline_at());
     expect("edited, and asked again", conn.edit(task.id(), edit, "ann") && conn.edit(task.id(), edit, "ann"));
     expect("its priority", conn.show(task.id())[0].priority() == -3);
+    expect("its deadline",
+           conn.show(task.id())[0].deadline_at()->time_since_epoch().count() == edit.deadline_at);
     tp_edit_request other = TP_EDIT_INIT;
     other.fields = TP_EDIT_PRIORITY;
     expect("no such task", !conn.edit("00000000-0000-7000-8000-000000000000", other, "ann"));

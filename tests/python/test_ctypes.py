@@ -270,7 +270,8 @@ def orders(conn):
 def moves(conn):
     task = taskpool.NewTask("py-move", "x", delay_ms=86400000)
     conn.enqueue(task)
-    edit = taskpool.Edit(due_at=1, priority=-3, params="moved")
+    edit = taskpool.Edit(due_at=1, deadline_at=4102444800000, priority=-3, params="moved")
+    raises(taskpool.Misuse, lambda: conn.edit(task.id, taskpool.Edit(due_at=1, deadline_at=1), "ann"))
     check("moved, and asked again", [conn.edit(task.id, edit, "ann"), conn.edit(task.id, edit, "ann", "why")] == ["done", "done"])
     check("no such task", conn.edit("00000000-0000-7000-8000-000000000000", taskpool.Edit(priority=1), "ann") == "none")
     raises(KeyError, lambda: taskpool.Edit(retry=1, edit_id="a"))
