@@ -38,7 +38,7 @@ static tp_status read_params(tp_conn *conn, const tp_task *task) {
     if (status == TP_OK) {
         slot->own_params = text.data;
         slot->task.params = text.data;
-        slot->read_length = strlen(text.data);
+        slot->read_length = text.length;
         tpi_sha256(text.data, slot->read_length, slot->read_digest);
         return TP_OK;
     }

@@ -322,6 +322,7 @@ TEST(test_classes__map_to_the_status_that_tells_what_to_do) {
                                        [TPI_CLASS_READ_ONLY] = TP_UNWRITABLE,
                                        [TPI_CLASS_READ_ONLY_FILE] = TP_UNWRITABLE,
                                        [TPI_CLASS_FULL] = TP_UNWRITABLE,
+                                       [TPI_CLASS_DISK] = TP_DB,
                                        [TPI_CLASS_IN_TX] = TP_DB,
                                        [TPI_CLASS_NO_TX] = TP_DB,
                                        [TPI_CLASS_CURSORS] = TP_CONFLICT,

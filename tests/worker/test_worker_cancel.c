@@ -274,8 +274,8 @@ TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_ag
     rig_await_arrived(1);
     assert_true(gate_wait_arrived(&other_gate, 1));
     size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
-    must(tp_test_advance(pool.a, 61000));
     cancel_it(task.id);
+    must(tp_test_advance(pool.a, 61000));
     rig_await(TP_EVENT_SKIPPED, 1);
     gate_open(&other_gate);
     rig_stop(worker);
