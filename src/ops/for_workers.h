@@ -177,8 +177,8 @@ enum { TPI_ROLLUP_LEVELS = 2 };
 /* Makes one row for each worker and handler of an hour that ended two days ago, the first from since[1] on;
  * or, where there is none, of ten minutes that ended six hours ago, the first from since[0] on. since is of
  * the caller, and {0} at first. TP_NONE: there is nothing to roll up. TP_CONFLICT: another rolls that up, or
- * rolled it up, or a worker wrote late; TP_DB: a rule of the owner's refuses it. In both cases the rows stay
- * as they are, and the next call goes on behind them. Outside an explicit transaction only. */
+ * rolled it up, or a worker wrote late; TP_DB: a rule of the application's own refuses it. In both cases the
+ * rows stay as they are, and the next call goes on behind them. Outside an explicit transaction only. */
 TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLUP_LEVELS]);
 
 /* ---- Gates --------------------------------------------------------------------------------------------- */
