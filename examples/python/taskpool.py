@@ -25,7 +25,7 @@ STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "requested": 4, "st
 OK, NONE, EXISTS, EXHAUSTED = 0, 1, 2, 3
 RUN_DONE, RUN_FAILED, RUN_SKIPPED, RUN_LATER = range(4)
 GROUP_ALL_DONE, GROUP_ALL_ENDED = range(2)
-EDITS = {"params": 1, "biz_key": 2, "dedup_key": 4, "priority": 8, "due_at": 16, "max_failures": 32, "shard": 64}
+EDITS = {"params": 1, "biz_key": 2, "dedup_key": 4, "priority": 8, "due_at": 16, "max_failures": 32, "shard": 64, "deadline_at": 128}
 CANCEL_ANSWERS = ("unknown", "skipped", "asked", "late")
 ID = c.c_char * 37
 
@@ -52,7 +52,7 @@ class tp_task(Struct):
     _fields_ = ([(name, c.c_char_p) for name in ("id", "handler", "biz_key", "dedup_key", "params", "reason", "state", "pool", "owner")] +
                 [(name, c.c_int32) for name in ("shard", "priority", "failures", "max_failures")] +
                 [(name, c.c_int64) for name in ("due_at", "created_at", "modified_at", "settled_at", "wanted_at")] +
-                [("gate", c.c_char_p), ("result", c.c_char_p)])
+                [("gate", c.c_char_p), ("result", c.c_char_p), ("deadline_at", c.c_int64)])
 
 
 class tp_new_task(Struct):
@@ -114,7 +114,7 @@ class tp_group(Struct):
 class tp_edit_request(Struct):
     _fields_ = [("size", c.c_size_t), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p), ("due_at", c.c_int64),
                 ("fields", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32), ("retry", c.c_int32),
-                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32)]
+                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32), ("deadline_at", c.c_int64)]
 
 
 class tp_business_day_info(Struct):
@@ -260,7 +260,7 @@ class Claim:
 
 
 class Edit:
-    """New values for one task that waits or failed: due_at, priority, shard, params, biz_key, dedup_key, max_failures; retry=1. Edit
+    """New values for one task that waits or failed: due_at, deadline_at, priority, shard, params, biz_key, dedup_key, max_failures; retry=1. Edit
     again with it after a failure."""
 
     def __init__(self, retry=0, **values):
@@ -479,7 +479,10 @@ class Connection(Session):
         return day.date.decode(), day.cut_off_at
 
     def gate_set(self, name, who=None, **options):
-        """Makes or changes a gate: width, tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so already."""
+        """Makes or changes a gate: width (0: closed), tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so
+        already."""
+        if options.get("width") == 0:
+            options["width"] = -1
         return checked(lib.tp_gate_set_with(self.pointer, text(name), c.byref(tp_gate_options(**options)), text(who))) == OK
 
     def gate(self, name):
@@ -682,15 +685,23 @@ class Run(Session):
 
 
 def call_handler(function, pointer):
-    """What a handler throws never crosses C."""
+    """What a handler throws never crosses C, which would take it for done; nor what its exception throws when it is read."""
+    try:
+        return verdict_of(function, pointer)
+    except BaseException:
+        return RUN_FAILED
+
+
+def verdict_of(function, pointer):
     run, verdict, reason = Run(pointer), RUN_DONE, ""
     try:
-        function(run)
-    except Skip as skip:
-        verdict, reason = RUN_SKIPPED, str(skip)
-    except Later as later:
-        verdict = RUN_LATER
-        lib.tp_run_delay(pointer, later.args[0] if later.args else 0)
+        try:
+            function(run)
+        except Skip as skip:
+            reason, verdict = str(skip), RUN_SKIPPED
+        except Later as later:
+            verdict = RUN_LATER
+            lib.tp_run_delay(pointer, int(later.args[0]) if later.args else 0)
     except BaseException as error:
         verdict, reason = RUN_FAILED, str(error) if isinstance(error, GiveUp) else f"{type(error).__name__}: {error}"
         if isinstance(error, GiveUp):

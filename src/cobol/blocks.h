@@ -250,6 +250,10 @@ struct edit_block {
     /* Who edits, and why; both are kept. */
     char who[KEY_FIELD];
     char why[REASON_FIELD];
+    /* 1: DEADLINE-AT is written, 0: none. */
+    int32_t set_deadline;
+    int32_t reserved;
+    int64_t deadline_at;
 };
 
 /* TPDAY: for TP_BUSINESS_DAY. */

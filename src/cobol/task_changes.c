@@ -66,7 +66,7 @@ static int32_t fields_of(const struct edit_block *block) {
            (block->set_dedup_key == 1 ? TP_EDIT_DEDUP_KEY : 0) |
            (block->set_priority == 1 ? TP_EDIT_PRIORITY : 0) | (block->set_due_at == 1 ? TP_EDIT_DUE_AT : 0) |
            (block->set_max_failures == 1 ? TP_EDIT_MAX_FAILURES : 0) |
-           (block->set_shard == 1 ? TP_EDIT_SHARD : 0);
+           (block->set_shard == 1 ? TP_EDIT_SHARD : 0) | (block->set_deadline == 1 ? TP_EDIT_DEADLINE_AT : 0);
 }
 
 int TP_EDIT(void *area, void *conn, void *edit_block, void *params) {
@@ -84,6 +84,7 @@ int TP_EDIT(void *area, void *conn, void *edit_block, void *params) {
         edit.request.priority = edit.block.priority;
         edit.request.max_failures = edit.block.max_failures;
         edit.request.shard = edit.block.shard;
+        edit.request.deadline_at = edit.block.deadline_at;
         edit.request.retry = edit.block.retry == 1;
         status = tp_edit(edit.call.conn->conn, edit.id, &edit.request, edit.who, edit.why);
         field_fill((char *)edit_block + offsetof(struct edit_block, edit_id), ID_FIELD, edit.request.edit_id);

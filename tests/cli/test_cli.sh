@@ -345,6 +345,19 @@ expect "tokens without a period" 2
 printf 'handler,deadline_at,deadline_ms\nuntil,2030-01-01T00:00:00Z,\nuntil,,60000\n' >until.csv
 run enqueue --file until.csv
 expect "a file may name deadlines" 0
+id=$("$TASKPOOL" enqueue edited x --quiet --deadline 2100-01-01T00:00:00Z)
+run show "$id"
+expect "show has the deadline" 0 'deadline +2100-01-01'
+run edit "$id" --deadline 2100-01-02T00:00:00Z
+run show "$id" --json
+expect "edit moves it" 0 '"deadline_at":4102531200000'
+run edit "$id" --deadline 2100-01-02T00:00:00Z --no-deadline
+expect "one or none" 2 '' 'exclude each other'
+run edit "$id" --deadline 2001-01-02T00:00:00Z
+expect "it is due before" 2 '' 'never be begun'
+run edit "$id" --no-deadline
+run show "$id" --json
+expect "edit takes it away" 0 '"deadline_at":null'
 run enqueue until x --deadline 2001-01-01T00:00:00Z
 expect "a deadline" 0
 run enqueue until x --deadline 1h

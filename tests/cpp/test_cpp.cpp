@@ -129,6 +129,14 @@ void refuses_a_nul(taskpool::conn &conn) {
     expect("params with a NUL", conn.enqueue(task, std::nothrow) == TP_MISUSE);
     expect("and the commit that ignores it", work.commit(std::nothrow) == TP_CONFLICT);
     expect("nothing was stored", conn.show(good.id()).empty());
+    taskpool::new_task gives("nul", "good");
+    conn.enqueue(gives);
+    taskpool::claim_request request({"nul"});
+    taskpool::batch claimed = conn.claim(request);
+    expect("a task to complete", !claimed.empty());
+    expect("a result with a NUL",
+           conn.complete(claimed[0], std::string("a\0b", 3), std::nothrow) == TP_MISUSE);
+    conn.complete(claimed[0]);
 }
 
 void throws_or_answers(const taskpool::env &env, taskpool::conn &conn) {
@@ -311,11 +319,15 @@ void moves(taskpool::conn &conn) {
     task.delay = std::chrono::hours(24);
     conn.enqueue(task);
     tp_edit_request edit = TP_EDIT_INIT;
-    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT | TP_EDIT_DEADLINE_AT;
     edit.priority = -3;
     edit.due_at = 1;
+    edit.deadline_at = 4102444800000;
+    expect("no deadline", !conn.show(task.id())[0].deadline_at());
     expect("edited, and asked again", conn.edit(task.id(), edit, "ann") && conn.edit(task.id(), edit, "ann"));
     expect("its priority", conn.show(task.id())[0].priority() == -3);
+    expect("its deadline",
+           conn.show(task.id())[0].deadline_at()->time_since_epoch().count() == edit.deadline_at);
     tp_edit_request other = TP_EDIT_INIT;
     other.fields = TP_EDIT_PRIORITY;
     expect("no such task", !conn.edit("00000000-0000-7000-8000-000000000000", other, "ann"));
