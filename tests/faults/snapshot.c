@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,115 +39,117 @@ static void add_row(const struct sql_row *cells, void *arg) {
 /* The rows of the audit are there for ever: those of earlier runs. */
 static int64_t audit_base;
 
-/* Few statements: most of the time of a run is spent here. An id is a type of its own on some databases, and
- * a result may be too long a text for a union. */
-#define ID_OF(column) "CAST(" column " AS CHAR(36))"
+/* What a table is to be read for. */
+struct part {
+    const char *name, *id, *word, *owner, *number, *time, *from;
+};
+
+#define ID_OF(column) "CAST(" #column " AS CHAR(36))"
 #define TASKS_OF(pool)                                                                                       \
-    "SELECT '" pool "', " ID_OF("id") ", state, " ID_OF("owner") ", failures, due_at FROM tp_" pool
-#define OF_IDS                                                                                                                                                      \
-    TASKS_OF("pending")                                                                                                                                             \
-    " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(                                                                                                      \
-        "failed") " UNION ALL "                                                                                                                                     \
-                  "SELECT 'history', " ID_OF("task_id") ", event, " ID_OF(                                                                                          \
-                      "owner") ", attempt, 0 FROM tp_history "                                                                                                      \
-                               "UNION ALL SELECT 'request', " ID_OF(                                                                                                \
-                                   "id") ", state, '', tasks, 0 FROM tp_request "                                                                                   \
-                                         "UNION ALL SELECT 'step', " ID_OF(                                                                                         \
-                                             "task_id") ", step, '', 0, 0 FROM tp_step "                                                                            \
-                                                        "UNION ALL SELECT 'cancel', " ID_OF(                                                                        \
-                                                            "task_id") ", who, reason, 0, 0 FROM tp_cancel "                                                        \
-                                                                       "UNION ALL SELECT 'behind', " ID_OF(                                                         \
-                                                                           "task_id") ", gate, '', passed, "                                                        \
-                                                                                      "0 FROM tp_gate_task "                                                        \
-                                                                                      "UNION ALL SELECT "                                                           \
-                                                                                      "'placed', " ID_OF(                                                           \
-                                                                                          "task_id") ", "                                                           \
-                                                                                                     "group"                                                        \
-                                                                                                     "_name"                                                        \
-                                                                                                     ", "                                                           \
-                                                                                                     "'', "                                                         \
-                                                                                                     "waits"                                                        \
-                                                                                                     ", 0 "                                                         \
-                                                                                                     "FROM "                                                        \
-                                                                                                     "tp_"                                                          \
-                                                                                                     "group"                                                        \
-                                                                                                     "_task"                                                        \
-                                                                                                     " "                                                            \
-                                                                                                     "UNION"                                                        \
-                                                                                                     " ALL "                                                        \
-                                                                                                     "SELEC"                                                        \
-                                                                                                     "T "                                                           \
-                                                                                                     "'of',"                                                        \
-                                                                                                     " " ID_OF(                                                     \
-                                                                                                         "r"                                                        \
-                                                                                                         "e"                                                        \
-                                                                                                         "q"                                                        \
-                                                                                                         "u"                                                        \
-                                                                                                         "e"                                                        \
-                                                                                                         "s"                                                        \
-                                                                                                         "t"                                                        \
-                                                                                                         "_"                                                        \
-                                                                                                         "i"                                                        \
-                                                                                                         "d") ", row_key, '', 0, 0 FROM tp_request_row "            \
-                                                                                                              "UNION ALL SELECT 'audit', " ID_OF(                   \
-                                                                                                                  "NULL") ", action, NULL, changed, seq - %" PRId64 \
-                                                                                                                          " FROM tp_audit "                         \
-                                                                                                                          "WHERE seq > %" PRId64                    \
-                                                                                                                          " ORDER BY 2, 1, 3, 5, 6"
-#define OF_NAMES                                                                                             \
-    "SELECT 'effect' AS pool, task_id, note, '' AS owner, 0 AS failures, 0 AS due_at FROM tp_fx UNION ALL "  \
-    "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "                                          \
-    "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "        \
-    "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "                            \
-    "SELECT 'gate', '', name, on_failure, width, let_through FROM tp_gate UNION ALL "                        \
-    "SELECT 'group', '', name, state, cancelled, 0 FROM tp_group UNION ALL "                                 \
-    "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "                                         \
-    "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "                                         \
-    "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "                                \
-    "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = "         \
-    "'four_eyes' "                                                                                           \
-    "ORDER BY 1, 2, 3"
-#define OF_RESULTS                                                                                           \
-    "SELECT 'result', id, result, '', 0, 0 FROM tp_finished WHERE result IS NOT NULL ORDER BY 2"
+    { #pool, ID_OF(id), "state", ID_OF(owner), "failures", "due_at", #pool }
+
+/* Those with ids, which are of a type of their own on some databases. */
+static const struct part of_ids[] = {
+    TASKS_OF(pending),
+    TASKS_OF(finished),
+    TASKS_OF(failed),
+    {"history", ID_OF(task_id), "event", ID_OF(owner), "attempt", "0", "history"},
+    {"request", ID_OF(id), "state", "''", "tasks", "0", "request"},
+    {"step", ID_OF(task_id), "step", "''", "0", "0", "step"},
+    {"cancel", ID_OF(task_id), "who", "reason", "0", "0", "cancel"},
+    {"behind", ID_OF(task_id), "gate", "''", "passed", "0", "gate_task"},
+    {"placed", ID_OF(task_id), "group_name", "''", "waits", "0", "group_task"},
+    {"of", ID_OF(request_id), "row_key", "''", "0", "0", "request_row"},
+};
+static const struct part of_names[] = {
+    {"effect", "task_id", "note", "''", "0", "0", "fx"},
+    {"once", "''", "once_key", "''", "0", "0", "once"},
+    {"schedule", "''", "name", "''", "paused", "COALESCE(fire_at, next_at)", "schedule"},
+    {"calendar", "''", "calendar", "kind", "0", "0", "calendar_day"},
+    {"gate", "''", "name", "on_failure", "width", "let_through", "gate"},
+    {"group", "''", "name", "state", "cancelled", "0", "group"},
+    {"pause", "''", "handler", "''", "0", "0", "pause"},
+    {"worker", "''", "state", "''", "0", "0", "worker"},
+    {"activity", "''", "handler", "''", "done", "0", "activity"},
+    {"meta", "''", "name", "value", "0", "0", "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'"},
+};
+
+enum { SQL_MAX = 4000 };
+
+static void add_sql(char *sql, const char *format, ...) {
+    size_t used = strlen(sql);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sql + used, SQL_MAX - used, format, list);
+    va_end(list);
+}
+
+/* One statement for all of them: the statements of the reading are most of what a run costs. */
+static bool read_parts(struct snapshot *snapshot, const struct part *parts, size_t count) {
+    char sql[SQL_MAX] = "";
+    for (size_t i = 0; i < count; i++) {
+        const struct part *part = &parts[i];
+        add_sql(sql, "%sSELECT '%s' AS name, %s, %s, %s, %s, %s FROM tp_%s", i ? " UNION ALL " : "",
+                part->name, part->id, part->word, part->owner, part->number, part->time, part->from);
+    }
+    add_sql(sql, " ORDER BY 2, 1, 3, 5");
+    return sql_raw_each(tp_conn_dbc(pool.eye), add_row, snapshot, "%s", sql);
+}
 
 void snapshot_read(struct snapshot *snapshot) {
     SQLHDBC dbc = tp_conn_dbc(pool.eye);
     snapshot->count = 0;
     snapshot->text[0] = '\0';
-    bool read = sql_raw_each(dbc, add_row, snapshot, OF_IDS, audit_base, audit_base) &&
-                sql_raw_each(dbc, add_row, snapshot, OF_NAMES) &&
-                sql_raw_each(dbc, add_row, snapshot, OF_RESULTS);
+    bool read = read_parts(snapshot, of_ids, sizeof of_ids / sizeof of_ids[0]) &&
+                read_parts(snapshot, of_names, sizeof of_names / sizeof of_names[0]);
+    /* A result may be too long a text for a union. */
+    read = read && sql_raw_each(dbc, add_row, snapshot,
+                                "SELECT 'result', id, result, '', 0, 0 FROM tp_finished "
+                                "WHERE result IS NOT NULL ORDER BY 2");
+    read = read && sql_raw_each(dbc, add_row, snapshot,
+                                "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
+                                " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",
+                                audit_base, audit_base);
     sure(read, "%s", sql_reason());
 }
 
-/* Tables, and which of their rows; few of them have any. */
-#define WIPED_LIST(X)                                                                                        \
-    X("pending")                                                                                             \
-    X("finished") X("failed") X("history") X("fx") X("once") X("schedule") X("worker") X("pause")            \
-        X("activity") X("request") X("request_row") X("calendar") X("calendar_day") X("step") X("gate_task") \
-            X("group") X("group_task") X("cancel") X("gate WHERE name <> '='")                               \
-                X("meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'")
-
-static void add_to_wipe(const struct sql_row *cells, void *arg) {
+static void note_rows(const struct sql_row *cells, void *arg) {
     bool *has_rows = arg;
     has_rows[strtol(cells->cell[0], NULL, 10)] = strcmp(cells->cell[1], "0") != 0;
 }
 
+/* Few of them have any. */
 void snapshot_wipe(void) {
-#define WIPED_DELETE(what) "DELETE FROM tp_" what,
-    static const char *const deletes[] = {WIPED_LIST(WIPED_DELETE)};
-    enum { TABLES = sizeof deletes / sizeof deletes[0] };
-    char counts[4000] = "";
+    static const char *const rows[] = {"pending",
+                                       "finished",
+                                       "failed",
+                                       "history",
+                                       "fx",
+                                       "once",
+                                       "schedule",
+                                       "worker",
+                                       "pause",
+                                       "activity",
+                                       "request",
+                                       "request_row",
+                                       "calendar",
+                                       "calendar_day",
+                                       "step",
+                                       "gate_task",
+                                       "group",
+                                       "group_task",
+                                       "cancel",
+                                       "gate WHERE name <> '='",
+                                       "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'"};
+    enum { TABLES = sizeof rows / sizeof rows[0] };
     bool has_rows[TABLES] = {false};
-    for (int i = 0; i < TABLES; i++) {
-        size_t used = strlen(counts);
-        snprintf(counts + used, sizeof counts - used, "%sSELECT %d, COUNT(*) FROM %s", i ? " UNION ALL " : "",
-                 i, deletes[i] + strlen("DELETE FROM "));
-    }
-    sure(sql_raw_each(tp_conn_dbc(pool.eye), add_to_wipe, has_rows, "%s", counts), "%s", sql_reason());
+    char sql[SQL_MAX] = "";
+    for (int i = 0; i < TABLES; i++)
+        add_sql(sql, "%sSELECT %d, COUNT(*) FROM tp_%s", i ? " UNION ALL " : "", i, rows[i]);
+    sure(sql_raw_each(tp_conn_dbc(pool.eye), note_rows, has_rows, "%s", sql), "%s", sql_reason());
     must(tp_begin(pool.eye));
     for (size_t i = 0; i < TABLES; i++)
-        if (has_rows[i]) sql_run(pool.eye, "%s", deletes[i]);
+        if (has_rows[i]) sql_run(pool.eye, "DELETE FROM tp_%s", rows[i]);
     must(tp_commit(pool.eye));
     audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
 }
