@@ -1,6 +1,6 @@
 /* conformance [--themes NAME,...] [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once
- * for every claim plan possible there, see suite.h. PATTERN, with * and ?, is matched with "[plan] test_..."; one
- * that fits nothing is a failure. conformance --child ROLE ...: a process that a test started. */
+ * for every claim plan possible there, see suite.h. PATTERN, with * and ?, is matched with "[plan] test_...";
+ * one that fits nothing is a failure. conformance --child ROLE ...: a process that a test started. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
