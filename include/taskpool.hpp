@@ -394,12 +394,12 @@ class conn {
     }
     // With what its work gave back.
     [[nodiscard]] tp_status complete(task done, const std::string &result, std::nothrow_t) noexcept {
-        return tp_complete_with(conn_.get(), done.get(), result.c_str());
+        return tp_complete_with(conn_.get(), done.get(), detail::text(result));
     }
     // Waits until it has ended, at most so long: its state, reason() and result(). TP_TIMEOUT: it has not.
     [[nodiscard]] tp_status await(const std::string &id, milliseconds most, batch &ended, std::nothrow_t) noexcept {
         tp_batch *found = nullptr;
-        tp_status status = tp_await(conn_.get(), id.c_str(), most.count(), &found);
+        tp_status status = tp_await(conn_.get(), detail::text(id), most.count(), &found);
         if (status == TP_OK) ended = batch(found);
         return status;
     }
@@ -777,7 +777,7 @@ class run {
     }
     // What the task gives back when it is done.
     [[nodiscard]] tp_status result(const std::string &text, std::nothrow_t) noexcept {
-        return tp_run_result(run_, text.c_str());
+        return tp_run_result(run_, detail::text(text));
     }
 #if TASKPOOL_EXCEPTIONS
     void result(const std::string &text) {

@@ -490,7 +490,10 @@ class Connection(Session):
         return day.date.decode(), day.cut_off_at
 
     def gate_set(self, name, who=None, **options):
-        """Makes or changes a gate: width, tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so already."""
+        """Makes or changes a gate: width (0: closed), tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so
+        already."""
+        if options.get("width") == 0:
+            options["width"] = -1
         return checked(lib.tp_gate_set_with(self.pointer, text(name), c.byref(tp_gate_options(**options)), text(who))) == OK
 
     def gate(self, name):
@@ -693,15 +696,23 @@ class Run(Session):
 
 
 def call_handler(function, pointer):
-    """What a handler throws never crosses C."""
+    """What a handler throws never crosses C, which would take it for done; nor what its exception throws when it is read."""
+    try:
+        return verdict_of(function, pointer)
+    except BaseException:
+        return RUN_FAILED
+
+
+def verdict_of(function, pointer):
     run, verdict, reason = Run(pointer), RUN_DONE, ""
     try:
-        function(run)
-    except Skip as skip:
-        verdict, reason = RUN_SKIPPED, str(skip)
-    except Later as later:
-        verdict = RUN_LATER
-        lib.tp_run_delay(pointer, later.args[0] if later.args else 0)
+        try:
+            function(run)
+        except Skip as skip:
+            reason, verdict = str(skip), RUN_SKIPPED
+        except Later as later:
+            verdict = RUN_LATER
+            lib.tp_run_delay(pointer, int(later.args[0]) if later.args else 0)
     except BaseException as error:
         verdict, reason = RUN_FAILED, str(error) if isinstance(error, GiveUp) else f"{type(error).__name__}: {error}"
         if isinstance(error, GiveUp):

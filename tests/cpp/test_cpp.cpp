@@ -129,6 +129,14 @@ void refuses_a_nul(taskpool::conn &conn) {
     expect("params with a NUL", conn.enqueue(task, std::nothrow) == TP_MISUSE);
     expect("and the commit that ignores it", work.commit(std::nothrow) == TP_CONFLICT);
     expect("nothing was stored", conn.show(good.id()).empty());
+    taskpool::new_task gives("nul", "good");
+    conn.enqueue(gives);
+    taskpool::claim_request request({"nul"});
+    taskpool::batch claimed = conn.claim(request);
+    expect("a task to complete", !claimed.empty());
+    expect("a result with a NUL",
+           conn.complete(claimed[0], std::string("a\0b", 3), std::nothrow) == TP_MISUSE);
+    conn.complete(claimed[0]);
 }
 
 void throws_or_answers(const taskpool::env &env, taskpool::conn &conn) {

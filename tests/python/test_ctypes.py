@@ -168,9 +168,9 @@ def handlers(env, conn):
             run.progress(50, "half")
             run.result("given back")
             run.enqueue(taskpool.NewTask("py-handler", "well"))
-        if what in ("skip", "later", "up", "fail"):
-            raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600000), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
-    for what in ("swallow", "exit", "more", "skip", "later", "up", "fail"):
+        if what in ("skip", "later", "odd", "up", "fail"):
+            raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600e3), "odd": taskpool.Later("soon"), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
+    for what in ("swallow", "exit", "more", "skip", "later", "odd", "up", "fail"):
         conn.enqueue(taskpool.NewTask("py-handler", what))
     with taskpool.Worker(env, batch=1, retry=taskpool.Retry(3600000), name="steps") as worker:
         conn.enqueue(taskpool.NewTask("py-stale", "x", due_at=1))
@@ -181,7 +181,7 @@ def handlers(env, conn):
                           listed("--pool", pool, "--handler", "py-handler")) for pool in ("pending", "finished", "failed")}
     check("past its handler's deadline", "skipped" in str(listed("--pool", "finished", "--handler", "py-stale")))
     check("pending", [line.split(" ")[:2] for line in found["pending"]] ==
-          [["failed", "exit"], ["failed", "fail"], ["failed", "swallow"], ["pending", "later"]], found)
+          [["failed", "exit"], ["failed", "fail"], ["failed", "odd"], ["failed", "swallow"], ["pending", "later"]], found)
     check("a reason", "failed fail ValueError: ä" in found["pending"], found)
     check("given back", [task["id"] for task in listed("--pool", "finished", "--handler", "py-handler") if
                          conn.await_end(task["id"], 0).result == "given back"].__len__() == 1)
@@ -233,6 +233,7 @@ def runs_steps(env, conn):
 
 def orders(conn):
     """Gates, groups and cancel."""
+    check("a closed gate", conn.gate_set("py-gate", width=0) and conn.gate("py-gate")["width"] == 0)
     check("a gate", conn.gate_set("py-gate", "ann", width=1) and not conn.gate_set("py-gate", "ann", width=1))
     for number in range(2):
         conn.enqueue(taskpool.NewTask("py-gated", str(number), gate="py-gate"))
