@@ -69,12 +69,16 @@ static bool loses_transaction(enum tpi_class class) {
            class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL;
 }
 
+/* A server that ends after the error may say the error only. */
+static bool may_hide_a_loss(enum tpi_class class) {
+    return class == TPI_CLASS_OTHER || class == TPI_CLASS_DISK || class == TPI_CLASS_FULL;
+}
+
 static void classify(struct tpi_link *link, bool from_driver) {
     struct tpi_diag *diag = &link->diag;
     diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
                                       diag->native, diag->text);
-    if (diag->class == TPI_CLASS_OTHER && from_driver && tpi_link_ask_dead(link))
-        diag->class = TPI_CLASS_DEAD;
+    if (may_hide_a_loss(diag->class) && from_driver && tpi_link_ask_dead(link)) diag->class = TPI_CLASS_DEAD;
     if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
     if (diag->class == TPI_CLASS_DEAD) link->dead = true;
     if (loses_transaction(diag->class)) link->tx_state.lost = tpi_class_info(diag->class)->status;

@@ -119,8 +119,10 @@ void tpi_link_rollback(struct tpi_link *link) {
         return;
     }
     struct tpi_kept_error kept = tpi_error_keep();
+    struct tpi_diag diag = link->diag;
     if (finish(link, "rollback", driver->rollback, SQL_ROLLBACK, driver->trips.rollback) != TP_OK)
         link->dead = link->diag.class != TPI_CLASS_NO_TX;
+    link->diag = diag;
     tpi_error_restore(&kept);
 }
 
@@ -184,6 +186,13 @@ static tp_status check_sound(struct tpi_link *link) {
                   : status;
 }
 
+/* The server may have gone while it committed. */
+static tp_status nobody_knows(void) {
+    return tpi_error(TP_DISCONNECTED,
+                     "%s; the session did not survive its commit: reopen it and ask what became of it",
+                     tp_last_error()->text);
+}
+
 /* What a commit's answer means. */
 static tp_status committed(struct tpi_link *link, tp_status status) {
     if (status == TP_OK) {
@@ -192,6 +201,7 @@ static tp_status committed(struct tpi_link *link, tp_status status) {
         /* Not committed, or nobody knows: the session must not go on with half of it. */
         link->tx = TPI_TX_DOOMED;
         tpi_link_rollback(link);
+        if (link->dead && status == TP_DB) return nobody_knows();
     }
     return status;
 }

@@ -278,7 +278,7 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
 static bool is_to_run_again(const struct cycle *cycle, size_t i) {
     const struct tpi_outcome *outcome = &cycle->jobs[i]->settle.outcome;
     return cycle->lost && cycle->asked && i + 1 == cycle->ran && outcome->verdict == TP_RUN_FAILED &&
-           !outcome->no_retry && !tpi_lifetime_stopping(cycle->part->life);
+           !outcome->no_retry;
 }
 
 /* Another claim of this process has what is done. */
@@ -308,6 +308,8 @@ static void settle_apart(struct cycle *cycle, size_t i) {
         return;
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
+    else if (is_to_run_again(cycle, i) && tpi_lifetime_stopping(cycle->part->life))
+        tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
     else if (is_to_run_again(cycle, i))
         tpi_run_job(cycle->part->runs, cycle->session, job);
     else {

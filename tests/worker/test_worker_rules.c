@@ -81,6 +81,27 @@ static void only_the_bad_one_fails(const char *of_bad) {
 TEST_AS(test_hold__a_payment_that_its_commit_refuses_fails_alone, only_the_bad_one_fails("payment"))
 TEST_AS(test_hold__payments_do_not_fail_for_what_was_done_before_them, only_the_bad_one_fails("done"))
 
+MEET(stop_worker) {
+    tp_worker **worker = arg;
+    tp_worker_stop(*worker);
+}
+
+/* What was done before the payment is claimed anew first: there the stop comes. */
+TEST(test_hold__a_payment_does_not_fail_for_others_though_the_worker_stops) {
+    needs_rules_at_the_end();
+    put_all("done");
+    refuse_at_the_end("finished");
+    tp_worker *worker = rig_open_with(pay_or_not, .plan = "hold", .threads = 1, .retry = &rig_no_retries);
+    size_t met = faults_at(.statement = "claim_cas", .times = 1, .meet = stop_worker, .arg = &worker);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_number(faults_hits(met), 1);
+    lift_rule("finished");
+    expect_number(rig_count_where("failed", "params = 'payment'"), 0);
+    expect_number(rig_count_where("pending", "params = 'payment' AND failures > 0"), 0);
+    expect_number(rig_tasks_with_effect(), rig_count_where("finished", "params = 'payment'"));
+}
+
 /* Its claim moves it to the failed pool, in the transaction in which others are handled. Nothing is lost: it
  * is moved when the rule is gone. */
 static void only_a_lapse_is_refused(int payments) {
@@ -100,7 +121,8 @@ static void only_a_lapse_is_refused(int payments) {
     rig_stop(worker);
     lift_rule("failed");
     /* The first is run again; then the connection knows which task to leave alone. */
-    rig_expect(1, payments, 0, .runs = payments ? payments + 1 : 0, .effects = payments, .gave_up = 0);
+    rig_expect(1, payments, 0, .effects = payments, .gave_up = 0);
+    assert_true(atomic_load(&rig.runs) >= (payments ? payments + 1 : 0));
     expect_number(rig_tasks_with_effect(), payments);
     rig_run_with(0, pay_or_not, .plan = "hold", .retry = &rig_no_retries);
     rig_expect(0, payments, 1, .effects = payments);
