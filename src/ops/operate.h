@@ -51,7 +51,8 @@ TP_CHECKED tp_status tpi_operate_recall(tp_conn *conn, const char *pool, const c
 TP_CHECKED tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size_t count);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);
 /* Deletes the oldest of a pool, at most limit and at most TPI_CHUNK, in whatever transaction is open;
- * op->before says which are old enough. Nothing is recorded. */
+ * op->before says which are old enough. Failed tasks that hold up a group or a gate stay. Nothing is
+ * recorded. */
 TP_CHECKED tp_status tpi_purge_oldest(struct tpi_operation *op, const char *pool, size_t limit);
 
 #endif
