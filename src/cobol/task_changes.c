@@ -1,11 +1,12 @@
-/* TP_CANCEL, TP_EDIT and TP_BUSINESS_DAY: a task that is not wanted any more, or otherwise or at another
- * time; and which day that is. */
+/* TP_CANCEL, TP_STOP_CAUSE, TP_EDIT and TP_BUSINESS_DAY: a task that is not wanted any more, or otherwise or
+ * at another time; and which day that is. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 #include "calls.h"
 #include "fields.h"
+#include "task.h"
 
 /* ---- Cancel ---------------------------------------------------------------------------------------------
  */
@@ -26,6 +27,24 @@ int TP_CANCEL(void *area, void *conn, void *cancel_block) {
         field_fill(block.state, sizeof block.state, became.state);
         field_fill(block.request_id, sizeof block.request_id, became.request_id);
         memcpy(cancel_block, &block, sizeof block);
+    }
+    return call_end(&call, status);
+}
+
+int TP_STOP_CAUSE(void *area, void *task_block, void *stop_block) {
+    struct call call;
+    struct task_block block;
+    struct stop_block said;
+    struct task_handle *task = NULL;
+    tp_stop cause = TP_STOP_NONE;
+    char text[TP_REASON_MAX + 1];
+    tp_status status = task_begin(&call, area, "TP_STOP_CAUSE", task_block, &block, &task);
+    if (status == TP_OK) status = call_block(&call, &said, stop_block, sizeof said, "TPSTOP");
+    if (status == TP_OK) status = tp_stop_cause(call.conn->conn, task_in(task), &cause, text);
+    if (status == TP_OK) {
+        said.cause = (int32_t)cause;
+        field_fill(said.text, sizeof said.text, text);
+        memcpy(stop_block, &said, sizeof said);
     }
     return call_end(&call, status);
 }

@@ -186,6 +186,27 @@ void hands_on_what_is_thrown(const taskpool::env &env, taskpool::conn &conn) {
     expect("nothing more is due", worker.step(std::nothrow) == TP_NONE);
 }
 
+// What was due for longer than its handler wants is not begun.
+void keeps_deadlines(const taskpool::env &env) {
+    taskpool::conn conn(env);
+    tp_worker_options options = TP_WORKER_INIT;
+    tp_handler_options limits = TP_HANDLER_INIT;
+    int called = 0;
+    options.plan = conn.about().leased_plan;
+    limits.deadline_ms = 60000;
+    taskpool::new_task task("stale");
+    task.due_at = taskpool::time_point(taskpool::milliseconds(1));
+    conn.enqueue(task);
+    taskpool::worker worker(env, options);
+    auto count = [&](taskpool::run &) -> tp_verdict {
+        called++;
+        return TP_RUN_DONE;
+    };
+    worker.handle_by("stale", count, limits);
+    worker.step();
+    expect("past its handler's deadline", called == 0 && conn.show(task.id())[0].state() == "skipped");
+}
+
 // A step that threw is not recorded; one that is done is not called again, and its result comes back.
 void does_steps(const taskpool::env &env) {
     taskpool::conn conn(env);
@@ -314,6 +335,20 @@ void cancels(taskpool::conn &conn) {
     expect("cancelled by nobody", conn.cancel(task.id(), "", "", became, std::nothrow) == TP_MISUSE);
 }
 
+void asks_whether_to_stop(taskpool::conn &conn) {
+    taskpool::new_task task("stop");
+    conn.enqueue(task);
+    taskpool::claim_request request({"stop"});
+    taskpool::batch claimed = conn.claim(request);
+    std::string words = "x";
+    expect("nothing to stop for", conn.stop_cause(claimed[0], &words) == TP_STOP_NONE && words.empty());
+    (void)conn.cancel(task.id(), "ann", "late");
+    expect("a cause",
+           conn.stop_cause(claimed[0], &words) == TP_STOP_CANCELLED && words == "cancelled by ann: late");
+    conn.complete(claimed[0]);
+    expect("it is not held", conn.stop_cause(claimed[0]) == TP_STOP_LOST);
+}
+
 void moves(taskpool::conn &conn) {
     taskpool::new_task task("move"), paid("pay");
     task.delay = std::chrono::hours(24);
@@ -408,6 +443,8 @@ int main() try {
     follows_order(conn);
     follows_groups(conn);
     cancels(conn);
+    asks_whether_to_stop(conn);
+    keeps_deadlines(env);
     moves(conn);
     does_own_steps(env, conn);
     replaces_a_running_worker(env);

@@ -173,10 +173,13 @@ def handlers(env, conn):
     for what in ("swallow", "exit", "more", "skip", "later", "odd", "up", "fail"):
         conn.enqueue(taskpool.NewTask("py-handler", what))
     with taskpool.Worker(env, batch=1, retry=taskpool.Retry(3600000), name="steps") as worker:
+        conn.enqueue(taskpool.NewTask("py-stale", "x", due_at=1))
+        worker.handle("py-stale", handler, deadline_ms=60000)
         worker.handle("py-handler", handler)
         check("steps", until(lambda: not worker.step()))
     found = {pool: sorted(f"{task['state']} {task['params']} {task['reason'] or ''}".strip() for task in
                           listed("--pool", pool, "--handler", "py-handler")) for pool in ("pending", "finished", "failed")}
+    check("past its handler's deadline", "skipped" in str(listed("--pool", "finished", "--handler", "py-stale")))
     check("pending", [line.split(" ")[:2] for line in found["pending"]] ==
           [["failed", "exit"], ["failed", "fail"], ["failed", "odd"], ["failed", "swallow"], ["pending", "later"]], found)
     check("a reason", "failed fail ValueError: ä" in found["pending"], found)
@@ -263,7 +266,9 @@ def orders(conn):
     claimed = conn.claim(taskpool.Claim("py-cancel", limit=1))[0]
     waits = next(task for task in tasks if task.id != claimed.id)
     check("cancelled", [conn.cancel(waits.id, "ann"), conn.cancel(claimed.id, "ann", "late")] == ["skipped", "asked"])
+    check("whoever has it can ask why", conn.stop_cause(claimed) == ("cancelled", "cancelled by ann: late"))
     conn.complete(claimed)
+    check("it has it no more", conn.stop_cause(claimed)[0] == "lost")
     check("and later", [conn.cancel(claimed.id, "ann"), conn.cancel("00000000-0000-7000-8000-000000000000", "ann")] == ["late", "unknown"])
 
 
