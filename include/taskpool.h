@@ -1221,8 +1221,8 @@ typedef void (*tp_group_fn)(const tp_group *group, void *arg);
 /* All groups by name; name: that one only, with what became of its tasks. see must not use conn. TP_NONE:
  * there is none. */
 TP_API TP_CHECKED tp_status tp_group_each(tp_conn *conn, const char *name, tp_group_fn see, void *arg);
-/* How many open tasks wait for the ends of groups. */
-TP_API TP_CHECKED tp_status tp_groups_waiting(tp_conn *conn, int64_t *tasks);
+/* How many groups have not ended, and how many open tasks wait for that. */
+TP_API TP_CHECKED tp_status tp_groups_waiting(tp_conn *conn, int64_t *groups, int64_t *tasks);
 /* Closes the group and skips its tasks that wait or are in the failed pool, in chunks; those that run end as
  * they do. Then it ends, and what waited for it is skipped, too, unless its rule is TP_GROUP_ALL_ENDED. who
  * is required, why may be NULL; skipped (may be NULL) gets how many of its tasks. Asked again it goes on.

@@ -24,7 +24,8 @@ const struct usage metrics_usage = {
     "",
     "Prints what goes on in the pool as OpenMetrics text: open, due and failed tasks and the longest wait "
     "by\n"
-    "handler, the workers, and what these did: counters and histograms that begin anew every six hours.\n"
+    "handler, the workers, gates and groups, and what workers did: counters and histograms that begin anew\n"
+    "every six hours.\n"
     "Reads no history.\n"
     "--output makes another file beside FILE and renames it, so that no reader sees a part; everybody may\n"
     "read it. The collector reads the older text format, so counters are described by its rules there. If\n"
@@ -93,6 +94,7 @@ enum cli_exit metrics_command(const char **args) {
     status = figures_read(conn, &figures, NULL);
     if (status == TP_OK) status = figures_count(conn, &figures);
     if (status == TP_OK) status = figures_held(conn, &figures);
+    if (status == TP_OK) status = figures_gates(conn, &figures);
     if (status != TP_OK) {
         figures_free(&figures);
         return cli_fail_tp(status);

@@ -205,14 +205,26 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
 
 static void add_gate(const tp_gate *gate, void *arg) {
     struct figures *figures = arg;
+    size_t at = figures->gate_count < FIGURES_GATES_MAX ? figures->gate_count : FIGURES_GATES_MAX;
+    struct gate_figures *kept;
 
     figures->at_gates += gate->waiting;
+    if (!figures->gates) figures->gates = cli_must(calloc(FIGURES_GATES_MAX + 1, sizeof *figures->gates));
+    figures->gate_count = at + 1;
+    kept = &figures->gates[at];
+    kept->waiting += gate->waiting;
+    kept->through += gate->through;
+    if (at == FIGURES_GATES_MAX) return;
+    copy(kept->name, sizeof kept->name, gate->name);
+    kept->width = gate->width;
+    kept->tokens = gate->tokens;
+    kept->tokens_left = gate->tokens_left;
 }
 
 tp_status figures_gates(tp_conn *conn, struct figures *figures) {
     tp_status status = tp_gate_each(conn, NULL, add_gate, figures);
 
-    return status < 0 ? status : tp_groups_waiting(conn, &figures->after_groups);
+    return status < 0 ? status : tp_groups_waiting(conn, &figures->groups, &figures->after_groups);
 }
 
 /* Those claimed first come first. A lapsed one is due: that is another alarm. */
@@ -248,6 +260,7 @@ int64_t figures_held_age(const struct figures *figures, const struct handler_fig
 void figures_free(struct figures *figures) {
     free(figures->handlers);
     free(figures->workers);
+    free(figures->gates);
     *figures = (struct figures){0};
 }
 
@@ -260,6 +273,7 @@ struct figures figures_copy(const struct figures *figures) {
 
     copied.handlers = copy_of(figures->handlers, figures->handler_count * sizeof *figures->handlers);
     copied.workers = copy_of(figures->workers, figures->worker_count * sizeof *figures->workers);
+    copied.gates = copy_of(figures->gates, figures->gate_count * sizeof *figures->gates);
     return copied;
 }
 

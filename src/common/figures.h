@@ -13,6 +13,7 @@
 enum {
     FIGURES_NAME_SIZE = 4 * TP_HANDLER_MAX + 1, /* plain SQL may put in any characters */
     FIGURES_TEXT_SIZE = 129,
+    FIGURES_GATES_MAX = 100,
     FIGURES_SILENT_MS = 60000,    /* a worker that is silent for so long does not live */
     FIGURES_WINDOW_MS = 60000,    /* what is lately */
     FIGURES_ACTIVITY_MS = 600000, /* of what workers did: they write it down once a minute */
@@ -53,12 +54,23 @@ struct worker_figures {
     int64_t claimed, done, failed, started_at, seen_ago_ms;
 };
 
+/* A gate that people made, or a pattern: with all that is behind the gates that it made. */
+struct gate_figures {
+    char name[FIGURES_NAME_SIZE];
+    int64_t waiting, through; /* let through and not ended */
+    int width, tokens, tokens_left;
+};
+
 struct figures {
     int64_t now;           /* the database's clock */
     int64_t window_ms;     /* what is lately */
     int64_t counted_since; /* 0: nothing was counted */
     int64_t at_gates;      /* of those that are pending, how many wait at a gate; by figures_gates only */
     int64_t after_groups;  /* and how many for the end of a group; likewise */
+    int64_t groups;        /* that have not ended; likewise */
+    struct gate_figures
+        *gates; /* likewise: the first FIGURES_GATES_MAX; more than these are summed up as one */
+    size_t gate_count;
     struct handler_figures *handlers;
     size_t handler_count;
     struct worker_figures *workers;
@@ -75,7 +87,7 @@ tp_status figures_read_tasks(tp_conn *conn, struct figures *figures, char *const
 tp_status figures_read_rest(tp_conn *conn, struct figures *figures);
 /* Also fills what is counted: see counters.h. */
 tp_status figures_count(tp_conn *conn, struct figures *figures);
-/* Also fills at_gates and after_groups. */
+/* Also fills at_gates, after_groups, groups and gates. */
 tp_status figures_gates(tp_conn *conn, struct figures *figures);
 /* Also fills held. */
 tp_status figures_held(tp_conn *conn, struct figures *figures);

@@ -169,6 +169,71 @@ static void put_requests(FILE *to, const struct pool_metrics *pools) {
                            figures_request_age(pools->figures));
 }
 
+/* ---- Gates and groups ---------------------------------------------------------------------------------- */
+
+/* Others than the first are not told apart, so that their labels do not grow with the gates. */
+static const char *gate_name(const struct pool_metrics *pool, size_t at) {
+    return at < FIGURES_GATES_MAX ? pool->figures->gates[at].name : "(others)";
+}
+
+static int64_t gate_value(const struct gate_figures *gate, size_t offset) {
+    int64_t value;
+
+    memcpy(&value, (const char *)gate + offset, sizeof value);
+    return value;
+}
+
+struct gate_gauge {
+    const char *name, *help;
+    size_t offset; /* of an int64_t */
+};
+
+static void put_gates(FILE *to, const struct pool_metrics *pools) {
+    static const struct gate_gauge gates[] = {
+        {"taskpool_gate_waiting_tasks",
+         "Tasks that wait at a gate; of a pattern (= is that of the order keys) at all that it made.",
+         offsetof(struct gate_figures, waiting)},
+        {"taskpool_gate_open_tasks", "Tasks that a gate has let through and that have not ended.",
+         offsetof(struct gate_figures, through)},
+    };
+
+    for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
+        metric_family(to, gates[i].name, "gauge", "", gates[i].help);
+        for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+            for (size_t k = 0; k < pool->figures->gate_count; k++)
+                metric_put(to, gates[i].name, LABELS({"pool", pool->name}, {"gate", gate_name(pool, k)}),
+                           gate_value(&pool->figures->gates[k], gates[i].offset));
+    }
+}
+
+/* What a pattern has is that of each of its gates. */
+static void put_gate_room(FILE *to, const struct pool_metrics *pools) {
+    metric_family(to, "taskpool_gate_width", "gauge", "", "How many tasks a gate lets through at a time.");
+    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+        for (size_t k = 0; k < pool->figures->gate_count && k < FIGURES_GATES_MAX; k++)
+            metric_put(to, "taskpool_gate_width",
+                       LABELS({"pool", pool->name}, {"gate", pool->figures->gates[k].name}),
+                       pool->figures->gates[k].width);
+    metric_family(to, "taskpool_gate_tokens_left", "gauge", "",
+                  "Of a gate with tokens, how many tasks it may still let through in this period.");
+    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+        for (size_t k = 0; k < pool->figures->gate_count && k < FIGURES_GATES_MAX; k++)
+            if (pool->figures->gates[k].tokens)
+                metric_put(to, "taskpool_gate_tokens_left",
+                           LABELS({"pool", pool->name}, {"gate", pool->figures->gates[k].name}),
+                           pool->figures->gates[k].tokens_left);
+}
+
+static void put_groups(FILE *to, const struct pool_metrics *pools) {
+    metric_family(to, "taskpool_open_groups", "gauge", "", "Groups of tasks that have not ended.");
+    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
+        metric_put(to, "taskpool_open_groups", LABELS({"pool", pool->name}), pool->figures->groups);
+    metric_family(to, "taskpool_group_waiting_tasks", "gauge", "", "Tasks that wait for the end of a group.");
+    for (; pools->figures; pools++)
+        metric_put(to, "taskpool_group_waiting_tasks", LABELS({"pool", pools->name}),
+                   pools->figures->after_groups);
+}
+
 static void put_clocks(FILE *to, const struct pool_metrics *pools) {
     metric_family(to, "taskpool_clock_seconds", "gauge", "seconds",
                   "The database's clock when this was read: by it a file that is no longer written is seen.");
@@ -188,5 +253,8 @@ void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older) {
     put_handler_workers(to, pools);
     put_workers(to, pools);
     put_requests(to, pools);
+    put_gates(to, pools);
+    put_gate_room(to, pools);
+    put_groups(to, pools);
     metric_end(to);
 }

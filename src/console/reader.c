@@ -117,7 +117,7 @@ static tp_status count_window(struct reader *reader) {
     return TP_OK;
 }
 
-/* What is held is for those who measure, not for those who look. */
+/* What is held, and what waits at gates, is for those who measure, not for those who look. */
 static tp_status count_tasks(struct reader *reader, bool held) {
     int64_t begun = clock_ms();
     tp_status status;
@@ -125,6 +125,7 @@ static tp_status count_tasks(struct reader *reader, bool held) {
     figures_free(&reader->tasks);
     status = count_window(reader);
     if (status == TP_OK && held) status = figures_held(reader->conn, &reader->tasks);
+    if (status == TP_OK && held) status = figures_gates(reader->conn, &reader->tasks);
     reader->count_ms = clock_ms() - begun;
     reader->count_at = clock_ms() + polling_interval_ms(reader->count_ms, EVERY_MS);
     return status;

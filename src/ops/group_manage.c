@@ -141,11 +141,25 @@ tp_status tp_group_each(tp_conn *conn, const char *name, tp_group_fn see, void *
     return tpi_cursor_close(&cursor);
 }
 
-tp_status tp_groups_waiting(tp_conn *conn, int64_t *tasks) {
+tp_status tp_groups_waiting(tp_conn *conn, int64_t *groups, int64_t *tasks) {
+    struct counts {
+        int64_t groups, tasks;
+    } counts;
+    static const struct tpi_column columns[] = {
+        TPI_COLUMN(NUMBER, struct counts, groups),
+        TPI_COLUMN(NUMBER, struct counts, tasks),
+        TPI_COLUMN_END,
+    };
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK && !tasks) status = tpi_error(TP_MISUSE, "tp_groups_waiting: tasks is NULL");
-    return status == TP_OK ? tpi_ask_number(conn, TPI_S_groups_waiting, &args, tasks) : status;
+    if (status == TP_OK && (!groups || !tasks))
+        status = tpi_error(TP_MISUSE, "tp_groups_waiting: groups or tasks is NULL");
+    if (status == TP_OK)
+        status = tpi_store_read(&conn->store, TPI_S_groups_waiting, &args, columns, NULL, &counts);
+    if (status != TP_OK) return status;
+    *groups = counts.groups;
+    *tasks = counts.tasks;
+    return TP_OK;
 }
 
 /* ---- Cancelling ---------------------------------------------------------------------------------------- */

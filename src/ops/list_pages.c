@@ -99,6 +99,8 @@ static tp_status choose_way(const tp_list_request *request, struct pages *pages)
             "or ask for the pool pending or failed");
     if (request->gate && pages->pool == TPI_POOL_FINISHED)
         return tpi_error(TP_MISUSE, "no finished task is behind a gate, and the pool has no index of gates");
+    if (request->gate && *request->gate == '>' && pages->pool == TPI_POOL_FAILED)
+        return tpi_error(TP_MISUSE, "what waits for group %s is in the pending pool", request->gate + 1);
     if (request->after_id && pages->way == BY_CHANGE && !request->after_at)
         return tpi_error(
             TP_MISUSE,

@@ -45,6 +45,9 @@ tp_status tpi_operate_check(tp_action action, const tp_selection *selection) {
     if (status == TP_OK && action == TP_ACTION_PURGE && selection->gate &&
         (!selection->pool || strcmp(selection->pool, "finished") == 0))
         return tpi_error(TP_MISUSE, "no finished task is behind a gate; purge by gate takes --pool failed");
+    if (status == TP_OK && action == TP_ACTION_PURGE && selection->gate && *selection->gate == '>')
+        return tpi_error(TP_MISUSE, "what waits for group %s is in the pending pool; a cancel ends it",
+                         selection->gate + 1);
     return status == TP_OK ? tpi_check_duration("older_ms", selection->older_ms) : status;
 }
 

@@ -56,6 +56,23 @@ def test_metrics():
     check("a folder that is not there", run("metrics", "--output", "no/pool.prom")[0] == 74)
 
 
+def test_gates():
+    many = os.environ.get("TASKPOOL_TEST_ENTRY") == "sqlite"  # a program for each gate takes its time
+    for gate in range(102 if many else 1):
+        run("gate", "set", f"g{gate:03}", "--width", "2")
+    run("gate", "set", "g000", "--tokens", "9", "--period", "1h")
+    for gate in ["g000"] * 3 + (["g100", "g101"] if many else []):
+        run("enqueue", "gated", "x", "--gate", gate)
+    run("group", "open", "month")
+    run("enqueue", "after", "x", "--after", "month")
+    found = samples()
+    check("a gate", [found[f'taskpool_gate_{what}{{gate="g000"}}'] for what in ("waiting_tasks", "open_tasks", "width", "tokens_left")] == [1, 2, 2, 7])
+    if many:
+        check("those above a hundred are one", found['taskpool_gate_open_tasks{gate="(others)"}'] == 2
+              and 'taskpool_gate_width{gate="(others)"}' not in found and sum("open_tasks{gate" in name for name in found) == 101)
+    check("groups", [found["taskpool_open_groups"], found["taskpool_group_waiting_tasks"]] == [1, 1])
+
+
 def samples():
     """The value of each sample that is printed."""
     code, out, err = run("metrics")
@@ -321,7 +338,7 @@ def test_why():
 
 def test():
     for one in (test_check, test_metrics, test_workers, test_oldest, test_drain, test_once, test_screen, test_outage, test_counters,
-                test_why):
+                test_why, test_gates):
         one()
 
 

@@ -82,10 +82,12 @@ TEST(test_select_group_gate__a_group_is_listed_with_what_became_of_its_tasks) {
     expect_listed(0, .group = "g", .pool = "all", .since = TP_TIME_MAX);
     expect_listed(0, .group = "unknown", .pool = "all");
     expect_listed(BIT(5), .gate = ">g", .pool = "all");
-    int64_t waiting = 77;
-    must(tp_groups_waiting(pool.a, &waiting));
+    int64_t groups = 77, waiting = 77;
+    must(tp_groups_waiting(pool.a, &groups, &waiting));
+    expect_number(groups, 2);
     expect_number(waiting, 1);
-    expect(TP_MISUSE, tp_groups_waiting(pool.a, NULL));
+    expect(TP_MISUSE, tp_groups_waiting(pool.a, &groups, NULL));
+    expect(TP_MISUSE, tp_groups_waiting(pool.a, NULL, &waiting));
 }
 
 TEST(test_select_group_gate__operators_act_on_a_group) {
@@ -170,6 +172,11 @@ TEST(test_select_group_gate__refuses_what_it_cannot_find) {
     tp_list_request finished = any;
     finished.pool = "finished";
     with(finished, gate, "bank", expect(TP_MISUSE, try_list(pool.a, &given)));
+    finished.pool = "failed";
+    with(finished, gate, ">g", expect(TP_MISUSE, try_list(pool.a, &given)));
+    tp_selection after = selection_with(.pool = "failed", .gate = ">g");
+    expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &after, NULL));
+    expect_text("what waits for group g is in the pending pool");
     tp_selection history = selection_with(.pool = "history", .group = "g");
     expect(TP_MISUSE, tp_operate(pool.a, TP_ACTION_PURGE, &history, NULL));
     tp_selection behind_bank = selection_with(.gate = "bank"); /* of the finished pool */

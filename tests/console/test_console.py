@@ -101,6 +101,7 @@ def test_headers(page):
 def test_machines(page):
     _, headers, text = page.ask("GET", "/metrics")
     check("metrics", 'taskpool_due_tasks{pool="pool",handler="hello"} 5' in text and text.endswith("# EOF\n"), text[:300])
+    check("gates and groups", "taskpool_gate_width" in text and 'taskpool_open_groups{pool="pool"} 0' in text, text[-800:])
     check("metrics' type", "openmetrics" in headers["Content-Type"])
     check("ready", page.ask("GET", "/readyz")[0] == 200)
     check("the description", page.ask("GET", "/api/v1/openapi.json")[2] == console.API)

@@ -92,7 +92,12 @@ CALL(open_it, once(work, tp_group_open(work->conn, "g", TP_GROUP_ALL_DONE, NULL)
 CALL(close_it, once(work, tp_group_close(work->conn, "g"), TP_EXISTS))
 CALL(end_all, once(work, tp_groups_end(work->conn, NULL), TP_NONE))
 CALL(look, tp_group_each(work->conn, "g", see, work))
-CALL(count, tp_groups_waiting(work->conn, &work->number))
+static tp_status count(struct work *work) {
+    int64_t groups = 0;
+    tp_status status = tp_groups_waiting(work->conn, &groups, &work->number);
+    if (status == TP_OK) want_number(groups, 1);
+    return status;
+}
 CALL(cancel, tp_group_cancel(work->conn, "g", "ann", "wrong month", NULL))
 CALL(forget, once(work, tp_group_remove(work->conn, "g", "ann"), TP_NONE))
 
