@@ -933,9 +933,10 @@ TP_API TP_CHECKED tp_status tp_paused_each(tp_conn *conn, tp_paused_fn see, void
 
 /* How long settled rows are kept: pool "finished" or "failed", retention_ms 0: for ever (the default); and
  * what workers did: "activity", by default 30 days. Workers delete older ones in the background, a few at a
- * time. Keep finished rows longer than any client may take to ask again: an operation finds out by them what
- * its first try did. With four eyes TP_REQUESTED: the same asked again by the same person, while the request
- * waits, finds it. */
+ * time, but no failed task of a group that is not over, and none that keeps its place at a gate. Keep
+ * finished rows longer than any client may take to ask again: an operation finds out by them what its first
+ * try did. With four eyes TP_REQUESTED: the same asked again by the same person, while the request waits,
+ * finds it. */
 TP_API TP_CHECKED tp_status tp_retention_set(tp_conn *conn, const char *pool, int64_t retention_ms,
                                              const char *who);
 TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_ms);

@@ -304,6 +304,7 @@
     X(purge_count_failed, 0)                                                                                 \
     X(purge_failed, 0)                                                                                       \
     X(purge_select_failed, 0)                                                                                \
+    X(retention_pick_failed, 0)                                                                              \
     X(purge_pick_once, 0)                                                                                    \
     X(purge_count_once, 0)                                                                                   \
     X(purge_once, 0)                                                                                         \

@@ -123,8 +123,8 @@ static tp_status recall_these(struct adopting *adopting, const struct recall *re
         tpi_buf_char(list, '\'');
     }
     if (list->failed) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status =
-        tpi_operate_recall(adopting->conn, recall->pool, ids, count, adopting->who, recall->why, &done);
+    tp_status status = tpi_operate_skip_as(TPI_HISTORY_RECALLED, adopting->conn, recall->pool, ids, count,
+                                           adopting->who, recall->why, &done);
     if (status == TP_OK && done == count && recall->then) status = change(adopting, recall->then, &rows);
     if (status == TP_OK && (done != count || rows != (int64_t)count))
         return tpi_error(TP_CONFLICT, "another session changed tasks of the old table");

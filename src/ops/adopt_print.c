@@ -34,7 +34,7 @@ tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, voi
     if (!dialect)
         return tpi_error(TP_MISUSE, "which dialect? say Dialect= in the connection string, or connect first");
     tp_status status = tpi_adopt_read(mapping, dialect, &adoption);
-    tpi_buf_text(&adoption.words[TPI_ADOPT_TASKS], "'an id', ...");
+    tpi_buf_text(&adoption.words[TPI_ADOPT_TASKS], "'id'");
     for (const struct tpi_script *script = dialect->adopt; status == TP_OK && script->file; script++)
         if (is_used(&adoption, script->version))
             status = print_script(&adoption, env->prefix, script, write, arg);

@@ -37,7 +37,8 @@ static tp_status skip(tp_conn *conn, const char *name, const char *const *ids, s
     size_t skipped = 0, left = 0;
     (void)tpi_audit_who(conn, NULL, who);
     snprintf(why, sizeof why, "group %s was cancelled", name);
-    tp_status status = tpi_operate_given(conn, TP_ACTION_SKIP, "pending", ids, count, who, why, &skipped);
+    tp_status status =
+        tpi_operate_skip_as(TPI_HISTORY_CANCELED, conn, "pending", ids, count, who, why, &skipped);
     if (status == TP_OK) status = tpi_gate_of_each(conn, ids, count, &texts, gates, &left);
     tpi_texts_free(&texts);
     if (status == TP_OK && left)

@@ -129,6 +129,11 @@ struct events {
     char ids[EVENT_ROWS][TPI_UUID_SIZE];
 };
 
+/* What the history and the audit call it. */
+static const char *word_of(const struct tpi_operation *op, const struct tpi_operate_step *step) {
+    return op->word ? op->word : step->word;
+}
+
 /* In sets of a few sizes, so that few statements are prepared. */
 static tp_status write_history(struct tpi_operation *op, const struct tpi_operate_step *step,
                                const struct tpi_operate_chunk *chunk) {
@@ -147,7 +152,7 @@ static tp_status write_history(struct tpi_operation *op, const struct tpi_operat
             tpi_args_text(args, TPI_P_history_id, events->ids[i]);
             tpi_args_text(args, TPI_P_id, row->id);
             tpi_args_text(args, TPI_P_handler, row->handler);
-            tpi_args_text(args, TPI_P_event, step->word);
+            tpi_args_text(args, TPI_P_event, word_of(op, step));
             tpi_args_text(args, TPI_P_token, step->event == TPI_EVENT_FREE ? row->owner : NULL);
             tpi_args_text(args, TPI_P_who, op->who);
             tpi_args_text(args, TPI_P_reason, op->why);
@@ -163,7 +168,7 @@ static tp_status write_history(struct tpi_operation *op, const struct tpi_operat
 
 static tp_status write_audit(struct tpi_operation *op, const struct tpi_operate_step *step,
                              const struct tpi_operate_chunk *chunk) {
-    struct tpi_act act = {.action = step->word,
+    struct tpi_act act = {.action = word_of(op, step),
                           .who = op->who,
                           .why = op->selection->why,
                           .subject = chunk->count == 1 ? chunk->ids[0] : NULL,
@@ -367,7 +372,6 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
             struct tpi_operate_step step = actions[action];
-            if (op->word) step.word = op->word;
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);

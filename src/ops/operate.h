@@ -43,15 +43,18 @@ TP_CHECKED tp_status tpi_operate_run(struct tpi_operation *op, tp_action action)
 TP_CHECKED tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool,
                                        const char *const *keys, size_t count, const char *who,
                                        const char *why, size_t *done);
-/* A skip, in the transaction that is open, that is recorded as TPI_HISTORY_RECALLED: it needs no second
- * person (the triggers of four eyes refuse TPI_HISTORY_SKIPPED without a request). */
-TP_CHECKED tp_status tpi_operate_recall(tp_conn *conn, const char *pool, const char *const *ids, size_t count,
-                                        const char *who, const char *why, size_t *done);
+/* A skip of tasks, in the transaction that is open, that is recorded as another word than
+ * TPI_HISTORY_SKIPPED: it needs no second person (the triggers of four eyes refuse that word without a
+ * request). */
+TP_CHECKED tp_status tpi_operate_skip_as(const char *word, tp_conn *conn, const char *pool,
+                                         const char *const *ids, size_t count, const char *who,
+                                         const char *why, size_t *done);
 /* Purge (purge.c), and of just these keys. */
 TP_CHECKED tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size_t count);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);
 /* Deletes the oldest of a pool, at most limit and at most TPI_CHUNK, in whatever transaction is open;
- * op->before says which are old enough. Nothing is recorded. */
+ * op->before says which are old enough. Failed tasks that hold up a group or a gate stay. Nothing is
+ * recorded. */
 TP_CHECKED tp_status tpi_purge_oldest(struct tpi_operation *op, const char *pool, size_t limit);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/four_eyes.h"
-#include "ops/history.h"
 #include "ops/request.h"
 
 /* ---- Four eyes ----------------------------------------------------------------------------------------- */
@@ -101,10 +100,10 @@ tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, c
     return run_given(&op, action, keys, count, done);
 }
 
-tp_status tpi_operate_recall(tp_conn *conn, const char *pool, const char *const *ids, size_t count,
-                             const char *who, const char *why, size_t *done) {
+tp_status tpi_operate_skip_as(const char *word, tp_conn *conn, const char *pool, const char *const *ids,
+                              size_t count, const char *who, const char *why, size_t *done) {
     tp_selection selection = TP_SELECTION_INIT;
-    struct tpi_operation op = {.conn = conn, .selection = &selection, .word = TPI_HISTORY_RECALLED};
+    struct tpi_operation op = {.conn = conn, .selection = &selection, .word = word};
     selection.pool = pool;
     selection.who = who;
     selection.why = why;

@@ -22,16 +22,18 @@ static const struct tpi_purged {
     const char *pool, *noun;
     bool tasks; /* has ids and states */
     bool gated; /* may have places at gates */
-    enum tpi_statement pick, count, count_given, purge, note;
+    /* oldest: what retention deletes */
+    enum tpi_statement pick, oldest, count, count_given, purge, note;
 } pools[] = {
-    {"finished", "finished tasks", true, false, TPI_S_purge_pick_finished, TPI_S_purge_count_finished,
-     TPI_S_purge_select_finished, TPI_S_purge_finished, TPI_S_request_rows_finished},
-    {"failed", "failed tasks", true, true, TPI_S_purge_pick_failed, TPI_S_purge_count_failed,
-     TPI_S_purge_select_failed, TPI_S_purge_failed, TPI_S_request_rows_failed},
-    {"once", "keys of the ledger", false, false, TPI_S_purge_pick_once, TPI_S_purge_count_once,
-     TPI_S_purge_count_once, TPI_S_purge_once, TPI_S_request_rows_once},
-    {"history", "events of the history", false, false, TPI_S_purge_pick_history, TPI_S_purge_count_history,
-     TPI_S_purge_count_history, TPI_S_purge_history, TPI_S_request_rows_history},
+    {"finished", "finished tasks", true, false, TPI_S_purge_pick_finished, TPI_S_purge_pick_finished,
+     TPI_S_purge_count_finished, TPI_S_purge_select_finished, TPI_S_purge_finished,
+     TPI_S_request_rows_finished},
+    {"failed", "failed tasks", true, true, TPI_S_purge_pick_failed, TPI_S_retention_pick_failed,
+     TPI_S_purge_count_failed, TPI_S_purge_select_failed, TPI_S_purge_failed, TPI_S_request_rows_failed},
+    {"once", "keys of the ledger", false, false, TPI_S_purge_pick_once, TPI_S_purge_pick_once,
+     TPI_S_purge_count_once, TPI_S_purge_count_once, TPI_S_purge_once, TPI_S_request_rows_once},
+    {"history", "events of the history", false, false, TPI_S_purge_pick_history, TPI_S_purge_pick_history,
+     TPI_S_purge_count_history, TPI_S_purge_count_history, TPI_S_purge_history, TPI_S_request_rows_history},
 };
 
 static const struct tpi_purged *find_pool(const char *name) {
@@ -50,14 +52,13 @@ struct keys {
     const char *key[TPI_CHUNK];
 };
 
-static tp_status pick(struct tpi_operation *op, const struct tpi_purged *from, size_t limit,
-                      struct keys *keys) {
+static tp_status pick(struct tpi_operation *op, enum tpi_statement which, size_t limit, struct keys *keys) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, (int64_t)limit);
-    tp_status status = tpi_store_query(&op->conn->store, from->pick, &args, &stmt);
+    tp_status status = tpi_store_query(&op->conn->store, which, &args, &stmt);
     if (status != TP_OK) return status;
     return tpi_record_all(stmt, only, &keys->texts, keys->key, sizeof *keys->key, limit, &keys->count);
 }
@@ -75,9 +76,10 @@ static tp_status erase(struct tpi_operation *op, const struct tpi_purged *from, 
 
 /* Nothing of a whole chunk was deleted: another purge was quicker, and there are others now. Or they cannot
  * be deleted; then the oldest is the same as before. */
-static tp_status check_progress(struct tpi_operation *op, const struct tpi_purged *from, const char *oldest) {
+static tp_status check_progress(struct tpi_operation *op, const struct tpi_purged *from,
+                                enum tpi_statement which, const char *oldest) {
     struct keys keys = {.count = 0};
-    tp_status status = pick(op, from, 1, &keys);
+    tp_status status = pick(op, which, 1, &keys);
     if (status == TP_OK && keys.count && strcmp(keys.key[0], oldest) == 0)
         status = tpi_refused_silently(&op->conn->store, "kept rows that were to be purged", from->pool);
     tpi_texts_free(&keys.texts);
@@ -122,13 +124,13 @@ static tp_status purge_next(struct tpi_operation *op, const struct tpi_purged *f
     struct keys keys = {.count = 0};
     size_t room = tpi_operate_room(op), before = op->result.done;
     *more = false;
-    tp_status status = room ? pick(op, from, room, &keys) : TP_OK;
+    tp_status status = room ? pick(op, from->pick, room, &keys) : TP_OK;
     if (status == TP_OK && keys.count) {
         status = purge_keys(op, from, keys.key, keys.count);
         size_t done = op->result.done - before;
         op->result.passed = keys.count - done; /* the next pick finds them again */
         *more = keys.count == room;
-        if (status == TP_OK && *more && !done) status = check_progress(op, from, keys.key[0]);
+        if (status == TP_OK && *more && !done) status = check_progress(op, from, from->pick, keys.key[0]);
     }
     tpi_texts_free(&keys.texts);
     return status;
@@ -221,10 +223,10 @@ tp_status tpi_purge_oldest(struct tpi_operation *op, const char *pool, size_t li
     struct keys keys = {.count = 0};
     int64_t rows = 0;
     size_t most = limit < TPI_CHUNK ? limit : TPI_CHUNK;
-    tp_status status = pick(op, from, most, &keys);
+    tp_status status = pick(op, from->oldest, most, &keys);
     if (status == TP_OK && keys.count) status = erase(op, from, keys.key, keys.count, &rows);
     if (status == TP_OK && keys.count == most && most && !rows)
-        status = check_progress(op, from, keys.key[0]);
+        status = check_progress(op, from, from->oldest, keys.key[0]);
     if (status == TP_OK) op->result.done += (size_t)rows;
     tpi_texts_free(&keys.texts);
     return status;

@@ -601,14 +601,19 @@ TEST(test_groups__cancelled_let_what_waits_for_any_end_go) {
 }
 
 TEST(test_groups__are_not_cancelled_by_one_person_where_two_are_needed) {
-    char ids[1][ID];
+    char ids[1][ID], follow[ID];
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     open_with("g", TP_GROUP_ALL_DONE, 1, ids);
+    open_with("before", TP_GROUP_ALL_DONE, 0, NULL);
+    put_after("before", follow);
+    must(tp_group_cancel(pool.a, "before", "tester", NULL, NULL));
     eyes.on = 1;
     must(tp_four_eyes_set(pool.a, &eyes, "tester", NULL));
     expect(TP_MISUSE, tp_group_cancel(pool.a, "g", "tester", NULL, NULL));
     expect_text("four eyes");
     expect_state("g", "open");
+    ended(1); /* what was cancelled by then goes on to its end */
+    expect_row(follow, "finished", "skipped", 0);
 }
 
 TEST(test_groups__are_forgotten_when_they_have_ended_and_their_tasks_stay) {

@@ -208,6 +208,54 @@ TEST(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked) {
     must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
 }
 
+/* Failed task number i of these, the first settled first. */
+static void fail_long_ago(const char *id, int i) {
+    row_make_due(id);
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, claim_this(pool.a, id), "no account"));
+    sql_run(pool.eye, "UPDATE tp_failed SET settled_at = %" PRId64 " WHERE id = '%s'", LONG_AGO + i, id);
+}
+
+static size_t deleted_now(size_t limit) {
+    size_t deleted = 77;
+    must(tp_retention_apply(pool.a, limit, &deleted));
+    return deleted;
+}
+
+/* What they hold up would go on as if they were done. */
+TEST(test_keep__a_failed_task_stays_while_it_holds_up_a_group_or_a_gate) {
+    char held[3][ID], free_ones[3][ID], next[ID];
+    size_t ended = 0;
+    must(tp_group_open(pool.a, "closed", TP_GROUP_ALL_DONE, NULL));
+    must(tp_group_open(pool.a, "open", TP_GROUP_ALL_ENDED, NULL));
+    must(tp_group_open(pool.a, "over", TP_GROUP_ALL_ENDED, NULL));
+    memcpy(held[0], enqueue(pool.a, .group = "closed").id, ID);
+    memcpy(held[1], enqueue(pool.a, .group = "open").id, ID);
+    memcpy(held[2], enqueue(pool.a, .order_key = "k").id, ID);
+    memcpy(next, enqueue(pool.a, .order_key = "k").id, ID);
+    memcpy(free_ones[0], enqueue(pool.a, .group = "over").id, ID);
+    memcpy(free_ones[1], enqueue(pool.a, .max_failures = 0).id, ID);
+    memcpy(free_ones[2], enqueue(pool.a, .max_failures = 0).id, ID);
+    for (int i = 0; i < 3; i++)
+        fail_long_ago(held[i], i);
+    for (int i = 0; i < 3; i++)
+        fail_long_ago(free_ones[i], 3 + i);
+    must(tp_group_close(pool.a, "closed"));
+    must(tp_group_close(pool.a, "over"));
+    must(tp_groups_end(pool.a, &ended));
+    expect_number(ended, 1);
+    must(tp_retention_set(pool.a, "failed", 3600000, "tester@desk"));
+    expect_number(deleted_now(2), 2);
+    expect_number(deleted_now(1000), 1);
+    expect_number(deleted_now(1000), 0);
+    must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
+    for (int i = 0; i < 3; i++) {
+        expect_number(row_of(held[i]).copies, 1);
+        expect_number(row_of(free_ones[i]).copies, 0);
+    }
+    expect_number(count_of("tp_group WHERE name = 'closed' AND state = 'closed'"), 1);
+    expect_number(row_of(next).due_at, TP_TIME_MAX);
+}
+
 TEST(test_keep__a_setting_written_by_hand_deletes_nothing_unless_it_is_a_time) {
     static const char *const wrong[] = {"90d", "-5", "soon", "1e9", "99999999999999999999", "5 "};
     put_many_settled("finished", 20, LONG_AGO);

@@ -293,6 +293,7 @@
     X(purge_count_failed, ALL, "an operator's rehearsal counts what is selected")                            \
     X(purge_failed, KEY, "")                                                                                 \
     X(purge_select_failed, KEY, "")                                                                          \
+    X(retention_pick_failed, PAGE, "")                                                                       \
     X(purge_pick_once, PAGE, "")                                                                             \
     X(purge_count_once, ALL, "an operator's rehearsal counts what is selected")                              \
     X(purge_once, KEY, "")                                                                                   \
