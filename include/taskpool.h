@@ -239,7 +239,7 @@ typedef struct tp_task {
     const char *owner;     /* the claim token */
     int32_t shard;
     int32_t priority;     /* smaller is sooner */
-    int32_t failures;     /* so far */
+    int32_t failures;     /* since the last retry by a person; 0 does not say that no handler began it */
     int32_t max_failures; /* of the task itself, 0: the worker's policy decides */
     int64_t due_at;       /* while handling: when the lease lapses */
     int64_t created_at;
@@ -251,6 +251,8 @@ typedef struct tp_task {
     const char *gate;    /* that it is behind, = and the key for an order_key, > and the group for which it
                           * waits; only from tp_list and tp_show */
     const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
+    int64_t deadline_at; /* it is not begun from then on; 0: never set, or its end was asked for, or it has
+                          * ended; only from tp_show and tp_show_key */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -833,11 +835,13 @@ enum {
     TP_EDIT_PRIORITY = 8,
     TP_EDIT_DUE_AT = 16,
     TP_EDIT_MAX_FAILURES = 32,
-    TP_EDIT_SHARD = 64
+    TP_EDIT_SHARD = 64,
+    TP_EDIT_DEADLINE_AT = 128
 };
 
 /* Start from TP_EDIT_INIT. fields says which of the values are written; NULL and "" there: none. due_at is of
- * a task of the pending pool. edit_id stands for this edit: made by the first call, and found by the next. */
+ * a task of the pending pool, and so is deadline_at, unless it is retried. edit_id stands for this edit: made
+ * by the first call, and found by the next. */
 typedef struct tp_edit_request {
     size_t size;
     const char *params;
@@ -850,22 +854,23 @@ typedef struct tp_edit_request {
     int32_t retry;        /* 1: pending again in the same transaction, failures 0 */
     char edit_id[40];     /* "": not asked before */
     int32_t shard;
-    int32_t reserved; /* 0 */
+    int32_t reserved;    /* 0 */
+    int64_t deadline_at; /* of no use any more from then on; 0: none */
 } tp_edit_request;
 #define TP_EDIT_INIT                                                                                         \
-    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0 }
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0, 0 }
 
 /* New content for one task that waits (for its time, for a worker or for a retry) or is in the failed pool:
- * moves it to another time, priority or shard, or gives it other params or keys; recorded in the history as
- * edited, with who and why. A task in hand, or one that is done, is left alone (TP_MISUSE); a transaction
- * that has it by plan hold is waited for as any lock is. Params and keys may be private, so the history holds
- * their lengths before and after, no text. The task is changed only as it was read: when somebody else
- * changes it meanwhile, it is left alone and the answer is TP_CONFLICT. Asked again with the same struct
- * finds by edit_id that it was done; who and why do not matter then. Asked again with other content is
- * TP_MISUSE; of texts that somebody wrote over since only the lengths are compared. TP_EXISTS: an open task
- * has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE also: edit_id is that of another
- * task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four eyes"; edit_id is the
- * request's id. */
+ * moves it to another time, deadline, priority or shard, or gives it other params or keys; recorded in the
+ * history as edited, with who and why. A task in hand, or one that is done, is left alone (TP_MISUSE); a
+ * transaction that has it by plan hold is waited for as any lock is. Params and keys may be private, so the
+ * history holds their lengths before and after, no text. The task is changed only as it was read: when
+ * somebody else changes it meanwhile, it is left alone and the answer is TP_CONFLICT. Asked again with the
+ * same struct finds by edit_id that it was done; who and why do not matter then. Asked again with other
+ * content is TP_MISUSE; of texts that somebody wrote over since only the lengths are compared. TP_EXISTS: an
+ * open task has the dedup_key; nothing was written. TP_NONE: no such task. TP_MISUSE also: edit_id is that of
+ * another task's event. Outside an explicit transaction only. TP_REQUESTED, TP_STALE: see "Four eyes";
+ * edit_id is the request's id. */
 TP_API TP_CHECKED tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *edit, const char *who,
                                     const char *why);
 
@@ -901,7 +906,8 @@ typedef enum tp_adopt_step {
     TP_ADOPT_COPY = 1,    /* one round: results into rows, then open rows into the pool */
     TP_ADOPT_COMPARE = 2, /* TP_CONFLICT: the old table and the pool differ */
     TP_ADOPT_REMOVE = 3   /* returns what no worker has begun, then drops the links; TP_CONFLICT: tasks are
-                             being handled; ask again when they have ended. Without links it changes nothing */
+                             being handled, ask again when they have ended, or are in no pool, as the text says.
+                             Without links it changes nothing */
 } tp_adopt_step;
 typedef void (*tp_adopt_fn)(const char *what, int64_t in_old, int64_t in_pool, void *arg);
 TP_API TP_CHECKED tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,
@@ -1715,6 +1721,15 @@ TP_API const char *tp_stop_name(tp_stop stop);
 TP_API tp_stop tp_run_stop_cause(const tp_run *run, const char **text);
 /* 1 when the claim was lost: another has the task, or will have. */
 TP_API int tp_run_lost(const tp_run *run);
+
+/* For programs that claim without a worker: *cause gets why the work on the claimed task should end soon,
+ * TP_STOP_LOST, TP_STOP_CANCELLED, TP_STOP_DEADLINE or TP_STOP_NONE; text (may be NULL) has room for
+ * TP_REASON_MAX + 1 bytes and gets words for people. Of the last two the program decides, as a handler does:
+ * tp_complete counts, and tp_fail and tp_release end the task as skipped. Asks the database by two
+ * statements, one by plan hold, so not more often than once a second. conn: that of the claim; in a
+ * transaction of which the database shows what was there when it began (REPEATABLE READ) later cancels are
+ * not seen. */
+TP_API TP_CHECKED tp_status tp_stop_cause(tp_conn *conn, const tp_task *task, tp_stop *cause, char *text);
 
 #ifdef __cplusplus
 }

@@ -164,6 +164,11 @@ class task {
     time_point due_at() const noexcept {
         return detail::at(task_->due_at);
     }
+    // Only of show; empty where it has none, or has ended.
+    std::optional<time_point> deadline_at() const noexcept {
+        if (task_->deadline_at == 0) return std::nullopt;
+        return detail::at(task_->deadline_at);
+    }
     time_point created_at() const noexcept {
         return detail::at(task_->created_at);
     }
@@ -389,12 +394,12 @@ class conn {
     }
     // With what its work gave back.
     [[nodiscard]] tp_status complete(task done, const std::string &result, std::nothrow_t) noexcept {
-        return tp_complete_with(conn_.get(), done.get(), result.c_str());
+        return tp_complete_with(conn_.get(), done.get(), detail::text(result));
     }
     // Waits until it has ended, at most so long: its state, reason() and result(). TP_TIMEOUT: it has not.
     [[nodiscard]] tp_status await(const std::string &id, milliseconds most, batch &ended, std::nothrow_t) noexcept {
         tp_batch *found = nullptr;
-        tp_status status = tp_await(conn_.get(), id.c_str(), most.count(), &found);
+        tp_status status = tp_await(conn_.get(), detail::text(id), most.count(), &found);
         if (status == TP_OK) ended = batch(found);
         return status;
     }
@@ -436,6 +441,13 @@ class conn {
     // How far the work on a claimed task is, 0 to 100; over a connection without a transaction.
     [[nodiscard]] tp_status progress(task of, int percent, const std::string &message, std::nothrow_t) noexcept {
         return tp_progress_set(conn_.get(), of.get(), percent, message.c_str());
+    }
+    // Why the work on a task that was claimed without a worker should end soon; text, if not NULL, gets words for people.
+    [[nodiscard]] tp_status stop_cause(task of, tp_stop &cause, std::string *text, std::nothrow_t) {
+        char words[TP_REASON_MAX + 1] = "";
+        tp_status status = tp_stop_cause(conn_.get(), of.get(), &cause, words);
+        if (status == TP_OK && text) *text = words;
+        return status;
     }
     [[nodiscard]] tp_status cancel(const std::string &id, const std::string &who, const std::string &why, tp_cancelled &became,
                                    std::nothrow_t) noexcept {
@@ -545,6 +557,11 @@ class conn {
         check(extend(held, lease, std::nothrow));
     }
     // Its result; empty: it is not done.
+    tp_stop stop_cause(task of, std::string *text = nullptr) {
+        tp_stop cause = TP_STOP_NONE;
+        check(stop_cause(of, cause, text, std::nothrow));
+        return cause;
+    }
     [[nodiscard]] std::optional<std::string> step_find(task of, const std::string &name) {
         std::string result;
         if (check(step_find(of, name, result, std::nothrow)) == TP_NONE) return std::nullopt;
@@ -760,7 +777,7 @@ class run {
     }
     // What the task gives back when it is done.
     [[nodiscard]] tp_status result(const std::string &text, std::nothrow_t) noexcept {
-        return tp_run_result(run_, text.c_str());
+        return tp_run_result(run_, detail::text(text));
     }
 #if TASKPOOL_EXCEPTIONS
     void result(const std::string &text) {
@@ -880,14 +897,20 @@ class worker {
     }
     template <class F>
     [[nodiscard]] tp_status handle_with(const std::string &handler, F &&function, const tp_retry *retry, std::nothrow_t) {
+        tp_handler_options options = TP_HANDLER_INIT;
+        options.retry = retry;
+        return handle_by(handler, std::forward<F>(function), options, std::nothrow);
+    }
+    // Start from TP_HANDLER_INIT: a deadline, a limit of a call's time.
+    template <class F>
+    [[nodiscard]] tp_status handle_by(const std::string &handler, F &&function, const tp_handler_options &options, std::nothrow_t) {
         using function_type = std::decay_t<F>;
         static_assert(std::is_invocable_r_v<tp_verdict, function_type &, run &>, "a handler is tp_verdict (taskpool::run &)");
         std::unique_ptr<void, void (*)(void *)> kept(new function_type(std::forward<F>(function)), detail::destroy<function_type>);
         if (!owner_) owner_ = std::make_unique<detail::owner>();
         owner_->handlers.push_back(std::move(kept));
         void *arg = owner_->handlers.back().get();
-        return retry ? tp_worker_handle_with(worker_.get(), detail::text(handler), detail::call<function_type>, arg, retry)
-                     : tp_worker_handle(worker_.get(), detail::text(handler), detail::call<function_type>, arg);
+        return tp_worker_handle_by(worker_.get(), detail::text(handler), detail::call<function_type>, arg, &options);
     }
     [[nodiscard]] tp_status start(std::nothrow_t) noexcept {
         return tp_worker_start(worker_.get());
@@ -913,6 +936,9 @@ class worker {
     }
     template <class F> void handle_with(const std::string &handler, F &&function, const tp_retry &retry) {
         check(handle_with(handler, std::forward<F>(function), &retry, std::nothrow));
+    }
+    template <class F> void handle_by(const std::string &handler, F &&function, const tp_handler_options &options) {
+        check(handle_by(handler, std::forward<F>(function), options, std::nothrow));
     }
     void start() {
         check(start(std::nothrow));

@@ -25,9 +25,10 @@ STATUSES = {"ok": 0, "none": 1, "exists": 2, "exhausted": 3, "requested": 4, "st
 OK, NONE, EXISTS, EXHAUSTED = 0, 1, 2, 3
 RUN_DONE, RUN_FAILED, RUN_SKIPPED, RUN_LATER = range(4)
 GROUP_ALL_DONE, GROUP_ALL_ENDED = range(2)
-EDITS = {"params": 1, "biz_key": 2, "dedup_key": 4, "priority": 8, "due_at": 16, "max_failures": 32, "shard": 64}
+EDITS = {"params": 1, "biz_key": 2, "dedup_key": 4, "priority": 8, "due_at": 16, "max_failures": 32, "shard": 64, "deadline_at": 128}
 CANCEL_ANSWERS = ("unknown", "skipped", "asked", "late")
 ID = c.c_char * 37
+REASON_SIZE = 513
 
 
 # ---- The structs of taskpool.h, field by field; tests/python/structs.py compares them ----
@@ -52,7 +53,7 @@ class tp_task(Struct):
     _fields_ = ([(name, c.c_char_p) for name in ("id", "handler", "biz_key", "dedup_key", "params", "reason", "state", "pool", "owner")] +
                 [(name, c.c_int32) for name in ("shard", "priority", "failures", "max_failures")] +
                 [(name, c.c_int64) for name in ("due_at", "created_at", "modified_at", "settled_at", "wanted_at")] +
-                [("gate", c.c_char_p), ("result", c.c_char_p)])
+                [("gate", c.c_char_p), ("result", c.c_char_p), ("deadline_at", c.c_int64)])
 
 
 class tp_new_task(Struct):
@@ -111,10 +112,14 @@ class tp_group(Struct):
                                                 "failed", "after")])
 
 
+class tp_handler_options(Struct):
+    _fields_ = [("size", c.c_size_t), ("retry", c.POINTER(tp_retry)), ("deadline_ms", c.c_int64), ("run_limit_ms", c.c_int64)]
+
+
 class tp_edit_request(Struct):
     _fields_ = [("size", c.c_size_t), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p), ("due_at", c.c_int64),
                 ("fields", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32), ("retry", c.c_int32),
-                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32)]
+                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32), ("deadline_at", c.c_int64)]
 
 
 class tp_business_day_info(Struct):
@@ -146,7 +151,7 @@ SIGNATURES = {
     "tp_skip": [P, TASK, TEXT], "tp_fail": [P, TASK, TEXT, c.POINTER(tp_retry)], "tp_give_up": [P, TASK, TEXT],
     "tp_release": [P, TASK, c.c_int64], "tp_extend": [P, TASK, c.c_int64], "tp_settled": [P, TASK], "tp_now": [P, c.POINTER(c.c_int64)],
     "tp_test_advance": [P, c.c_int64], "tp_complete_many": [P, c.POINTER(TASK), c.c_size_t, c.POINTER(c.c_int)],
-    "tp_worker_open": [P, c.POINTER(tp_worker_options), c.POINTER(P)], "tp_worker_handle_with": [P, TEXT, HANDLER, P, c.POINTER(tp_retry)],
+    "tp_worker_open": [P, c.POINTER(tp_worker_options), c.POINTER(P)], "tp_worker_handle_by": [P, TEXT, HANDLER, P, c.POINTER(tp_handler_options)],
     "tp_worker_start": [P], "tp_worker_stop": [P], "tp_worker_join": [P], "tp_worker_close": [P],
     "tp_worker_step": [P, c.POINTER(c.c_size_t)], "tp_worker_about": [P, c.POINTER(tp_worker_info)],
     "tp_run_task": [P], "tp_run_params": [P, c.POINTER(P), c.POINTER(c.c_size_t)], "tp_run_conn": [P, c.POINTER(P)],
@@ -155,7 +160,7 @@ SIGNATURES = {
     "tp_run_stop_cause": [P, c.POINTER(TEXT)], "tp_stop_name": [c.c_int], "tp_conn_dbc": [P],
     "tp_run_step": [P, TEXT, STEP, P, c.POINTER(TEXT)], "tp_run_step_result": [P, TEXT],
     "tp_step_find": [P, TASK, TEXT, SEE_STEP, P], "tp_step_add": [P, TASK, TEXT, TEXT, c.c_int64], "tp_progress_set": [P, TASK, c.c_int, TEXT],
-    "tp_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(tp_cancelled)],
+    "tp_stop_cause": [P, TASK, c.POINTER(c.c_int), TEXT], "tp_cancel": [P, TEXT, TEXT, TEXT, c.POINTER(tp_cancelled)],
     "tp_edit": [P, TEXT, c.POINTER(tp_edit_request), TEXT, TEXT],
     "tp_business_day": [P, TEXT, TEXT, c.c_int32, c.POINTER(tp_business_day_info)],
     "tp_gate_set_with": [P, TEXT, c.POINTER(tp_gate_options), TEXT], "tp_gate_remove": [P, TEXT, TEXT], "tp_gate_each": [P, TEXT, SEE_GATE, P],
@@ -260,7 +265,7 @@ class Claim:
 
 
 class Edit:
-    """New values for one task that waits or failed: due_at, priority, shard, params, biz_key, dedup_key, max_failures; retry=1. Edit
+    """New values for one task that waits or failed: due_at, deadline_at, priority, shard, params, biz_key, dedup_key, max_failures; retry=1. Edit
     again with it after a failure."""
 
     def __init__(self, retry=0, **values):
@@ -459,6 +464,12 @@ class Connection(Session):
         """How far the work on a claimed task is; over a connection without a transaction. -1 without a message takes it back."""
         checked(lib.tp_progress_set(self.pointer, task.pointer, percent, text(message)))
 
+    def stop_cause(self, task):
+        """Why the work on a task that was claimed without a worker should end soon: its name, "none", and words for people."""
+        cause, words = c.c_int(), c.create_string_buffer(REASON_SIZE)
+        checked(lib.tp_stop_cause(self.pointer, task.pointer, c.byref(cause), words))
+        return lib.tp_stop_name(cause.value).decode(), words.value.decode()
+
     def cancel(self, id, who, why=None):
         """What became of the task: unknown, skipped, asked (whoever has it is told), late; or requested, of a second person."""
         became = tp_cancelled()
@@ -479,7 +490,10 @@ class Connection(Session):
         return day.date.decode(), day.cut_off_at
 
     def gate_set(self, name, who=None, **options):
-        """Makes or changes a gate: width, tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so already."""
+        """Makes or changes a gate: width (0: closed), tokens, period_ms, on_failure (0: block, 1: pass). Whether it was not so
+        already."""
+        if options.get("width") == 0:
+            options["width"] = -1
         return checked(lib.tp_gate_set_with(self.pointer, text(name), c.byref(tp_gate_options(**options)), text(who))) == OK
 
     def gate(self, name):
@@ -682,15 +696,23 @@ class Run(Session):
 
 
 def call_handler(function, pointer):
-    """What a handler throws never crosses C."""
+    """What a handler throws never crosses C, which would take it for done; nor what its exception throws when it is read."""
+    try:
+        return verdict_of(function, pointer)
+    except BaseException:
+        return RUN_FAILED
+
+
+def verdict_of(function, pointer):
     run, verdict, reason = Run(pointer), RUN_DONE, ""
     try:
-        function(run)
-    except Skip as skip:
-        verdict, reason = RUN_SKIPPED, str(skip)
-    except Later as later:
-        verdict = RUN_LATER
-        lib.tp_run_delay(pointer, later.args[0] if later.args else 0)
+        try:
+            function(run)
+        except Skip as skip:
+            reason, verdict = str(skip), RUN_SKIPPED
+        except Later as later:
+            verdict = RUN_LATER
+            lib.tp_run_delay(pointer, int(later.args[0]) if later.args else 0)
     except BaseException as error:
         verdict, reason = RUN_FAILED, str(error) if isinstance(error, GiveUp) else f"{type(error).__name__}: {error}"
         if isinstance(error, GiveUp):
@@ -726,10 +748,12 @@ class Worker:
         pointer, self._pointer = self._pointer, None
         lib.tp_worker_close(pointer)
 
-    def handle(self, handler, function, retry=None):
+    def handle(self, handler, function, retry=None, **values):
+        """values: deadline_ms, run_limit_ms."""
         callback = HANDLER(lambda run, _: call_handler(function, run))
+        options = tp_handler_options(retry=retry and c.pointer(retry), **values)
         self._callbacks.append((callback, retry))
-        checked(lib.tp_worker_handle_with(self._pointer, text(handler), callback, None, retry and c.byref(retry)))
+        checked(lib.tp_worker_handle_by(self._pointer, text(handler), callback, None, c.byref(options)))
 
     def _step(self):
         handled = c.c_size_t()

@@ -1,7 +1,7 @@
       *> Written by tools/cobol/copybooks.py; do not change it by hand.
       *> For TP_EDIT. To ask again call again with the block as it is.
        01 TP-EDIT.
-           05 FILLER PIC S9(9) COMP-5 VALUE 1064.
+           05 FILLER PIC S9(9) COMP-5 VALUE 1080.
       *> 1 in each of these: that value is written.
            05 TPD-SET-PARAMS PIC S9(9) COMP-5 VALUE 0.
            05 TPD-SET-BIZ-KEY PIC S9(9) COMP-5 VALUE 0.
@@ -28,3 +28,7 @@
       *> Who edits, and why; both are kept.
            05 TPD-WHO PIC X(136) VALUE SPACES.
            05 TPD-WHY PIC X(520) VALUE SPACES.
+      *> 1: DEADLINE-AT is written, 0: none.
+           05 TPD-SET-DEADLINE PIC S9(9) COMP-5 VALUE 0.
+           05 FILLER PIC S9(9) COMP-5 VALUE 0.
+           05 TPD-DEADLINE-AT PIC S9(18) COMP-5 VALUE 0.

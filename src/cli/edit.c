@@ -11,8 +11,9 @@
 #include "requested.h"
 
 static struct {
-    char *params, *biz_key, *dedup_key, *shard, *priority, *due_at, *max_failures, *edit_id, *who, *why;
-    int no_biz_key, no_dedup_key, retry;
+    char *params, *biz_key, *dedup_key, *shard, *priority, *due_at, *deadline, *max_failures, *edit_id, *who,
+        *why;
+    int no_biz_key, no_dedup_key, no_deadline, retry;
 } options;
 
 static struct poptOption edit_table[] = {
@@ -25,6 +26,9 @@ static struct poptOption edit_table[] = {
     OPTION_TEXT("priority", '\0', &options.priority, "N", "new priority; smaller is sooner"),
     OPTION_TEXT("due-at", '\0', &options.due_at, "TIME",
                 "when it, or its retry, is due; not of the failed pool"),
+    OPTION_TEXT("deadline", '\0', &options.deadline, "TIME",
+                "of no use any more from then on: it is skipped"),
+    OPTION_FLAG("no-deadline", '\0', &options.no_deadline, "take the deadline away"),
     OPTION_TEXT("max-failures", '\0', &options.max_failures, "N",
                 "how many failures it may have; 0: the worker's policy"),
     OPTION_FLAG("retry", '\0', &options.retry, "retry it at once, in the same transaction"),
@@ -38,7 +42,8 @@ static struct poptOption edit_table[] = {
 
 const struct usage edit_usage = {
     "ID",
-    "Moves a task that waits, or one of the failed pool, to another time, priority or shard, or gives it "
+    "Moves a task that waits, or one of the failed pool, to another time, deadline, priority or shard, or "
+    "gives "
     "new\n"
     "parameters or keys. A task in hand, or one that changes meanwhile, is left alone. Recorded in the "
     "history\n"
@@ -111,6 +116,9 @@ static void fill(tp_edit_request *edit) {
     edit->max_failures = (int32_t)number;
     if (options.due_at) edit->fields |= TP_EDIT_DUE_AT;
     args_time("--due-at", options.due_at, &edit->due_at);
+    if (options.deadline && options.no_deadline) args_fail("--deadline and --no-deadline exclude each other");
+    if (options.deadline || options.no_deadline) edit->fields |= TP_EDIT_DEADLINE_AT;
+    args_time("--deadline", options.deadline, &edit->deadline_at);
     edit->retry = options.retry;
     if (options.edit_id && strlen(options.edit_id) != TP_ID_SIZE - 1) args_fail("--edit-id is no UUID");
     snprintf(edit->edit_id, sizeof edit->edit_id, "%s", options.edit_id ? options.edit_id : "");

@@ -149,6 +149,7 @@ static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *lif
         {"reason", NULL, TASK(TEXT, reason)},
         {"owner", NULL, TASK(TEXT, owner)},
         {due, NULL, TASK(TIME, due_at)},
+        {"deadline", NULL, TASK(TIME, deadline_at), .may_miss = true},
         {"created_at", NULL, TASK(TIME, created_at)},
         {"modified_at", NULL, TASK(TIME, modified_at)},
         {"settled_at", NULL, TASK(TIME, settled_at)},
@@ -187,6 +188,7 @@ static tp_status print_json(tp_conn *conn, const tp_task *task, const struct lif
     tp_status status = tp_progress_of(conn, task, add_progress, object);
 
     if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
+    record_add(object, task_shown_columns, task);
     if (*task->result) json_add(object, MEMBERS(MEMBER_TEXT("result", task->result)));
     if (asked) json_add(object, MEMBERS(MEMBER_JSON("cancel", record_object(life_columns, asked))));
     for (size_t i = 0; i < life->count; i++)

@@ -221,6 +221,14 @@ struct cancel_block {
     char why[REASON_FIELD];
 };
 
+/* TPSTOP: whether the work on a task should end, for TP_STOP_CAUSE. */
+struct stop_block {
+    int32_t size;
+    int32_t cause;
+    /* In words for people. */
+    char text[REASON_FIELD];
+};
+
 /* TPEDIT: for TP_EDIT. To ask again call again with the block as it is. */
 struct edit_block {
     int32_t size;
@@ -250,6 +258,10 @@ struct edit_block {
     /* Who edits, and why; both are kept. */
     char who[KEY_FIELD];
     char why[REASON_FIELD];
+    /* 1: DEADLINE-AT is written, 0: none. */
+    int32_t set_deadline;
+    int32_t reserved;
+    int64_t deadline_at;
 };
 
 /* TPDAY: for TP_BUSINESS_DAY. */

@@ -41,6 +41,7 @@ TP_API int TP_STEP_DONE(void *area, void *task_block, void *step_block, void *re
 TP_API int TP_RESULT(void *area, void *task_block, void *result_block, void *result);
 TP_API int TP_AWAIT(void *area, void *conn, void *task_block, void *result_block, void *result);
 TP_API int TP_PROGRESS(void *area, void *conn, void *task_block, void *progress_block);
+TP_API int TP_STOP_CAUSE(void *area, void *task_block, void *stop_block);
 
 TP_API int TP_CANCEL(void *area, void *conn, void *cancel_block);
 TP_API int TP_EDIT(void *area, void *conn, void *edit_block, void *params);

@@ -1,11 +1,12 @@
-/* TP_CANCEL, TP_EDIT and TP_BUSINESS_DAY: a task that is not wanted any more, or otherwise or at another
- * time; and which day that is. */
+/* TP_CANCEL, TP_STOP_CAUSE, TP_EDIT and TP_BUSINESS_DAY: a task that is not wanted any more, or otherwise or
+ * at another time; and which day that is. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 #include "calls.h"
 #include "fields.h"
+#include "task.h"
 
 /* ---- Cancel ---------------------------------------------------------------------------------------------
  */
@@ -26,6 +27,24 @@ int TP_CANCEL(void *area, void *conn, void *cancel_block) {
         field_fill(block.state, sizeof block.state, became.state);
         field_fill(block.request_id, sizeof block.request_id, became.request_id);
         memcpy(cancel_block, &block, sizeof block);
+    }
+    return call_end(&call, status);
+}
+
+int TP_STOP_CAUSE(void *area, void *task_block, void *stop_block) {
+    struct call call;
+    struct task_block block;
+    struct stop_block said;
+    struct task_handle *task = NULL;
+    tp_stop cause = TP_STOP_NONE;
+    char text[TP_REASON_MAX + 1];
+    tp_status status = task_begin(&call, area, "TP_STOP_CAUSE", task_block, &block, &task);
+    if (status == TP_OK) status = call_block(&call, &said, stop_block, sizeof said, "TPSTOP");
+    if (status == TP_OK) status = tp_stop_cause(call.conn->conn, task_in(task), &cause, text);
+    if (status == TP_OK) {
+        said.cause = (int32_t)cause;
+        field_fill(said.text, sizeof said.text, text);
+        memcpy(stop_block, &said, sizeof said);
     }
     return call_end(&call, status);
 }
@@ -66,7 +85,7 @@ static int32_t fields_of(const struct edit_block *block) {
            (block->set_dedup_key == 1 ? TP_EDIT_DEDUP_KEY : 0) |
            (block->set_priority == 1 ? TP_EDIT_PRIORITY : 0) | (block->set_due_at == 1 ? TP_EDIT_DUE_AT : 0) |
            (block->set_max_failures == 1 ? TP_EDIT_MAX_FAILURES : 0) |
-           (block->set_shard == 1 ? TP_EDIT_SHARD : 0);
+           (block->set_shard == 1 ? TP_EDIT_SHARD : 0) | (block->set_deadline == 1 ? TP_EDIT_DEADLINE_AT : 0);
 }
 
 int TP_EDIT(void *area, void *conn, void *edit_block, void *params) {
@@ -84,6 +103,7 @@ int TP_EDIT(void *area, void *conn, void *edit_block, void *params) {
         edit.request.priority = edit.block.priority;
         edit.request.max_failures = edit.block.max_failures;
         edit.request.shard = edit.block.shard;
+        edit.request.deadline_at = edit.block.deadline_at;
         edit.request.retry = edit.block.retry == 1;
         status = tp_edit(edit.call.conn->conn, edit.id, &edit.request, edit.who, edit.why);
         field_fill((char *)edit_block + offsetof(struct edit_block, edit_id), ID_FIELD, edit.request.edit_id);

@@ -43,13 +43,12 @@ int TP_GATE_SET(void *area, void *conn, void *gate_block) {
 
 static void fill_gate(const tp_gate *from, void *arg) {
     struct gate_block *block = arg;
-    block->width = from->width;
+    block->width = from->width ? from->width : TP_GATE_CLOSED; /* as TP_GATE_SET takes it */
     block->tokens = from->tokens;
     block->period_ms = from->period_ms;
     block->on_failure = (int32_t)from->on_failure;
     block->through = from->through;
     block->waiting = from->waiting;
-    field_fill(block->who, sizeof block->who, from->changed_by);
 }
 
 int TP_GATE_SHOW(void *area, void *conn, void *gate_block) {

@@ -58,3 +58,8 @@ const struct column task_columns[] = {
     {"REASON", NULL, TASK(TEXT, reason)},
     COLUMNS_END,
 };
+
+const struct column task_shown_columns[] = {
+    {NULL, "deadline_at", TASK(TIME, deadline_at), .may_miss = true},
+    COLUMNS_END,
+};

@@ -8,6 +8,8 @@
 #define TASK(type, member) COLUMN_OF(type, tp_task, member)
 /* Of a list's table, and of both commands' JSON and CSV. */
 extern const struct column task_columns[];
+/* What only the JSON of one task has. */
+extern const struct column task_shown_columns[];
 /* A state as people say it: failed-2. */
 /* Is it in the pending pool, and not let through by its gate? */
 bool task_waits_at_gate(const tp_task *task);

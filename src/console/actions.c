@@ -129,11 +129,13 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
         !body_number(request, "priority", INT16_MIN, INT16_MAX, &priority, answer) ||
         !body_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
         !body_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
+        !body_number(request, "deadline_at", 0, TP_TIME_MAX, &edit->deadline_at, answer) ||
         !body_yes_no(request, "retry", &retry, answer))
         return false;
     if (body_member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
     if (body_member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;
     if (body_member(request, "due_at")) edit->fields |= TP_EDIT_DUE_AT;
+    if (body_member(request, "deadline_at")) edit->fields |= TP_EDIT_DEADLINE_AT;
     edit->priority = (int32_t)priority;
     edit->max_failures = (int32_t)max_failures;
     edit->retry = retry;
@@ -163,8 +165,8 @@ static tp_status check_task(tp_conn *conn, const struct request *request, const 
 }
 
 static void act_edit(tp_conn *conn, const struct request *request, struct answer *answer) {
-    static const char *const names[] = {"id",           "params", "biz_key", "dedup_key", "priority",
-                                        "max_failures", "due_at", "retry",   NULL};
+    static const char *const names[] = {"id",           "params", "biz_key",     "dedup_key", "priority",
+                                        "max_failures", "due_at", "deadline_at", "retry",     NULL};
     tp_edit_request edit = TP_EDIT_INIT;
     struct body_common part;
     const char *id = NULL;

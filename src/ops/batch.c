@@ -119,6 +119,10 @@ static const struct tpi_column show_columns[] = {
     TPI_COLUMN(NUMBER, struct tpi_slot, task.wanted_at),
     TPI_COLUMN_END,
 };
+static const struct tpi_column whole_columns[] = {
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.deadline_at),
+    TPI_COLUMN_END,
+};
 
 struct tpi_slot *tpi_batch_add(tp_batch *batch) {
     if (batch->count == batch->capacity) {
@@ -165,8 +169,10 @@ tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
     status = read_claim(stmt, rows == TPI_ROWS_CLAIMED, batch, slot);
     if (status == TP_OK && rows >= TPI_ROWS_LIST)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
-    if (status == TP_OK && rows == TPI_ROWS_SHOW)
+    if (status == TP_OK && rows >= TPI_ROWS_SHOW)
         status = tpi_record_read(stmt, TPI_COLUMNS_LIST + 1, show_columns, &batch->texts, slot);
+    if (status == TP_OK && rows == TPI_ROWS_WHOLE)
+        status = tpi_record_read(stmt, TPI_COLUMNS_SHOW + 1, whole_columns, &batch->texts, slot);
     if (status != TP_OK) {
         tpi_batch_drop_last(batch);
         return status;

@@ -13,13 +13,34 @@ struct asked {
     int64_t cut_off_ms;
 };
 
+/* Asked again it is there, whatever the calendar says by now. TP_NONE: it is not. */
+static tp_status find_earlier(tp_conn *conn, const tp_new_task *task) {
+    tp_new_task earlier = *task;
+    if (!tpi_new_task_identify(&earlier)) return TP_NONE;
+    return tpi_new_task_find_earlier(&conn->store, &earlier);
+}
+
+/* The time of one that is there counts for nothing. */
+static tp_status without_calendar(tp_conn *conn, tp_new_task *task) {
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status status = find_earlier(conn, task);
+    if (status == TP_EXISTS) {
+        task->due_at = 1;
+        return TP_OK;
+    }
+    if (status != TP_NONE) return status;
+    tpi_error_restore(&kept);
+    return TP_MISUSE;
+}
+
 static tp_status fill(tp_conn *conn, struct asked *asked, tp_new_task *task) {
     tp_status status = asked->now_ms ? TP_OK : tpi_conn_ready(conn);
     if (status == TP_OK && !asked->now_ms) status = tpi_ask_now(conn, &asked->now_ms);
     if (status == TP_OK && (!asked->calendar || strcmp(asked->calendar, task->cut_off_calendar) != 0)) {
         status = tpi_cut_off_after(conn, task->cut_off_calendar, asked->now_ms, &asked->cut_off_ms);
-        asked->calendar = task->cut_off_calendar;
+        asked->calendar = status == TP_OK ? task->cut_off_calendar : NULL;
     }
+    if (status == TP_MISUSE) return without_calendar(conn, task);
     if (status != TP_OK) return status;
     int64_t due = asked->cut_off_ms - task->cut_off_lead_ms;
     task->due_at = due > 0 ? due : 1;

@@ -11,6 +11,7 @@
 #include "ops/audit.h"
 #include "ops/batch.h"
 #include "ops/cancel.h"
+#include "ops/deadline.h"
 #include "ops/edit_words.h"
 #include "ops/four_eyes.h"
 #include "ops/gate.h"
@@ -22,7 +23,7 @@
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_numbers(const tp_edit_request *request) {
-    enum { ALL = 2 * TP_EDIT_SHARD - 1 };
+    enum { ALL = 2 * TP_EDIT_DEADLINE_AT - 1 };
     if (!request->fields && !request->retry)
         return tpi_error(TP_MISUSE, "tp_edit: fields is 0, so nothing would be changed");
     if (request->fields & ~ALL)
@@ -32,6 +33,8 @@ static tp_status check_numbers(const tp_edit_request *request) {
     if (request->max_failures < 0) return tpi_error(TP_MISUSE, "max_failures is negative");
     if (request->due_at < 0 || request->due_at > TP_TIME_MAX)
         return tpi_error(TP_MISUSE, "due_at is no time of the years 1970 to 9999");
+    if (request->deadline_at < 0 || request->deadline_at > TP_TIME_MAX)
+        return tpi_error(TP_MISUSE, "deadline_at is no time of the years 1970 to 9999");
     if (request->retry && request->fields & TP_EDIT_DUE_AT)
         return tpi_error(TP_MISUSE, "a task that is retried is due at once; leave due_at out");
     return TP_OK;
@@ -215,58 +218,16 @@ static tp_status write_audit(struct tpi_edit *edit, const char *what) {
     return tpi_audit_add(edit->conn, &act);
 }
 
-/* ---- Four eyes ----------------------------------------------------------------------------------------- */
-
-/* A request has no column for a shard: its selection says which. */
-enum { SELECTION_SIZE = TPI_UUID_SIZE + 32 };
-static const char shard_word[] = " shard=";
-
-static void new_request(const struct tpi_edit *edit, char *selection, struct tpi_new_request *asked) {
-    int length = snprintf(selection, SELECTION_SIZE, "id=%s", edit->id);
-    if (tpi_edit_asks(edit, TP_EDIT_SHARD))
-        snprintf(selection + length, SELECTION_SIZE - (size_t)length, "%s%" PRId32, shard_word,
-                 edit->request.shard);
-    *asked = (struct tpi_new_request){.act = TPI_ACT_EDIT,
-                                      .selection = selection,
-                                      .who = edit->who,
-                                      .why = edit->why,
-                                      .edit = &edit->request};
-}
-
-/* TP_NONE: an earlier try wrote no request. */
-static tp_status find_request(struct tpi_edit *edit) {
-    char selection[SELECTION_SIZE];
-    struct tpi_new_request asked;
-    size_t count = 0;
-    new_request(edit, selection, &asked);
-    return tpi_request_earlier(edit->conn, &asked, edit->request.edit_id, &count);
-}
-
-static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *count) {
-    struct tpi_edit *edit = arg;
-    const char *key = edit->id;
+/* Its row is this session's by now, so that nobody else asks for its end unseen. */
+static tp_status write_deadline(struct tpi_edit *edit) {
     struct tpi_args args = {0};
-    bool failed = edit->pool == TPI_POOL_FAILED;
-    tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
-    tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
-    return tpi_request_note(conn, id, failed ? TPI_S_request_rows_failed : TPI_S_request_rows_pending, &args,
-                            &key, 1, count);
-}
-
-/* TP_NONE: it needs no second person. */
-static tp_status ask_second_person(struct tpi_edit *edit) {
-    char selection[SELECTION_SIZE];
-    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
-    struct tpi_new_request asked;
-    size_t count = 0;
-    tp_status status = edit->approved ? TP_OK : tpi_four_eyes_read(edit->conn, &eyes);
-    if (status != TP_OK || !eyes.on) return status == TP_OK ? TP_NONE : status;
-    new_request(edit, selection, &asked);
-    asked.expire_ms = eyes.expire_ms;
-    status = tpi_request_put(edit->conn, &asked, edit->request.edit_id, note_task, edit, &count);
-    return status == TP_NONE
-               ? tpi_error(TP_CONFLICT, "the task was changed meanwhile; look at it and ask again")
-               : status;
+    bool asked = false;
+    tpi_args_text(&args, TPI_P_id, edit->id);
+    tp_status status = tpi_store_exists(&edit->conn->store, TPI_S_cancel_asked, &args, &asked);
+    if (status == TP_OK && asked)
+        status = tpi_error(TP_MISUSE, "the end of the task was asked for, which no deadline takes back");
+    if (status != TP_OK) return status;
+    return tpi_deadline_replace(edit->conn, edit->id, edit->request.deadline_at, true);
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
@@ -284,6 +245,7 @@ static tp_status write_all(struct tpi_edit *edit) {
     if (status == TP_OK && edit->request.retry) status = write_retry(edit);
     if (status == TP_OK && edit->request.retry)
         status = write_event(edit, TPI_HISTORY_RETRIED, edit->why, NULL);
+    if (status == TP_OK && tpi_edit_asks(edit, TP_EDIT_DEADLINE_AT)) status = write_deadline(edit);
     if (status == TP_OK) status = write_audit(edit, what.text);
     return tpi_scope_end(edit->conn, &scope, status);
 }
@@ -295,6 +257,22 @@ static bool allows(const struct tpi_edit *edit, enum tpi_state state, enum tpi_e
 
 static bool waits_at_gate(const tp_task *task) {
     return *task->gate && task->due_at == TPI_GATE_WAITS && strcmp(task->pool, "pending") == 0;
+}
+
+/* A retry is due at once. */
+static tp_status check_deadline(const struct tpi_edit *edit) {
+    const tp_edit_request *request = &edit->request;
+    const tp_task *old = edit->old;
+    int64_t due_at = tpi_edit_asks(edit, TP_EDIT_DUE_AT) ? request->due_at
+                     : waits_at_gate(old)                ? old->wanted_at
+                                                         : old->due_at;
+    if (!tpi_edit_asks(edit, TP_EDIT_DEADLINE_AT) || request->retry) return TP_OK;
+    if (edit->pool == TPI_POOL_FAILED)
+        return tpi_error(TP_MISUSE,
+                         "a task of the failed pool has no deadline; retry it, or leave deadline_at out");
+    if (request->deadline_at && request->deadline_at <= due_at)
+        return tpi_error(TP_MISUSE, "the task is not due before this deadline: it would never be begun");
+    return TP_OK;
 }
 
 static tp_status check_state(const struct tpi_edit *edit) {
@@ -315,7 +293,7 @@ static tp_status check_state(const struct tpi_edit *edit) {
     if (waits_at_gate(edit->old) && tpi_edit_asks(edit, TP_EDIT_DUE_AT))
         return tpi_error(TP_MISUSE, "the task waits at gate %s, which says when it is due; leave due_at out",
                          edit->old->gate);
-    return TP_OK;
+    return check_deadline(edit);
 }
 
 static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
@@ -324,7 +302,7 @@ static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
     tp_status status = check_state(edit);
     if (status == TP_OK) status = check_dedup_key(edit);
     if (status == TP_OK) {
-        status = ask_second_person(edit);
+        status = tpi_edit_ask_second(edit);
         if (status != TP_NONE) return status;
         status = TP_OK;
     }
@@ -344,7 +322,7 @@ static tp_status begin(struct tpi_edit *edit, tp_edit_request *given) {
     memcpy(edit->request.edit_id, normal, sizeof normal);
     tpi_sized_write(TPI_SIZED_edit_request, &edit->request, given);
     status = asked ? find_done(edit) : TP_NONE;
-    return asked && status == TP_NONE ? find_request(edit) : status;
+    return asked && status == TP_NONE ? tpi_edit_find_request(edit) : status;
 }
 
 /* What stands in the way may be our own first try, whose commit came late. */
@@ -378,20 +356,8 @@ tp_status tp_edit(tp_conn *conn, const char *id, tp_edit_request *given, const c
 tp_status tpi_edit_given(tp_conn *conn, const char *task_id, const tp_request *request, const char *who,
                          const char *why) {
     struct tpi_edit edit = {.conn = conn, .who = who, .why = why, .approved = true};
-    tp_edit_request *content = &edit.request;
     tp_batch *batch = NULL;
-    *content = (tp_edit_request)TP_EDIT_INIT;
-    content->params = request->params;
-    content->biz_key = request->biz_key;
-    content->dedup_key = request->dedup_key;
-    content->due_at = request->due_at;
-    content->fields = request->fields;
-    content->priority = request->priority;
-    content->max_failures = request->max_failures;
-    content->retry = request->retry;
-    const char *shard = strstr(request->selection, shard_word);
-    if (shard) content->shard = (int32_t)strtol(shard + sizeof shard_word - 1, NULL, 10);
-    tpi_utf8_copy(request->id, content->edit_id, sizeof content->edit_id);
+    tpi_edit_of_request(request, &edit.request);
     tpi_utf8_copy(task_id, edit.id, sizeof edit.id);
     tp_status status = tp_show(conn, edit.id, &batch);
     if (status == TP_OK) status = edit_task(&edit, batch);

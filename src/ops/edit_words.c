@@ -39,6 +39,8 @@ void tpi_edit_say(const struct tpi_edit *edit, const tp_task *old, struct tpi_ed
     if (tpi_edit_asks(edit, TP_EDIT_PRIORITY)) say(words, "priority", old->priority, request->priority, "");
     if (tpi_edit_asks(edit, TP_EDIT_SHARD)) say(words, "shard", old->shard, request->shard, "");
     if (tpi_edit_asks(edit, TP_EDIT_DUE_AT)) say(words, "due_at", old->due_at, request->due_at, "");
+    if (tpi_edit_asks(edit, TP_EDIT_DEADLINE_AT))
+        say(words, "deadline_at", old->deadline_at, request->deadline_at, "");
     if (tpi_edit_asks(edit, TP_EDIT_MAX_FAILURES))
         say(words, "max_failures", old->max_failures, request->max_failures, "");
     if (request->retry) add(words, words->used ? ", retry" : "retry");

@@ -1,4 +1,5 @@
-/* An edit of one task, and what the history says of it. Read next: edit.c. */
+/* An edit of one task: what the history says of it, and what is asked of a second person. Read next: edit.c,
+ * edit_eyes.c. */
 #ifndef TPI_OPS_EDIT_WORDS_H
 #define TPI_OPS_EDIT_WORDS_H
 
@@ -28,5 +29,12 @@ void tpi_edit_say(const struct tpi_edit *edit, const tp_task *old, struct tpi_ed
 void tpi_edit_say_why(const struct tpi_edit *edit, struct tpi_edit_words *words);
 /* Are they the same but for what stands before each arrow, and for the why? */
 bool tpi_edit_same_words(const char *stored, const char *asked);
+
+/* What became of the request for it that an earlier try wrote: see tpi_request_earlier. */
+TP_CHECKED tp_status tpi_edit_find_request(struct tpi_edit *edit);
+/* TP_NONE: it needs no second person. */
+TP_CHECKED tp_status tpi_edit_ask_second(struct tpi_edit *edit);
+/* The edit that was asked for. */
+void tpi_edit_of_request(const tp_request *request, tp_edit_request *edit);
 
 #endif

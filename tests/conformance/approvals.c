@@ -156,17 +156,23 @@ TEST(test_approvals__an_edit_waits_and_its_content_goes_with_it) {
     expect_number(count_of("tp_request WHERE params IS NULL"), 1);
 }
 
-TEST(test_approvals__a_move_waits_and_its_shard_goes_with_it) {
+TEST(test_approvals__a_move_waits_and_its_shard_and_deadline_go_with_it) {
     const char *id = put_one();
-    tp_edit_request edit = {.size = sizeof edit, .shard = -3, .fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY};
+    tp_edit_request edit = {.size = sizeof edit,
+                            .shard = -3,
+                            .deadline_at = LONG_AGO * 3,
+                            .fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY | TP_EDIT_DEADLINE_AT};
     switch_on();
     expect(TP_REQUESTED, tp_edit(pool.a, id, &edit, "ann", "elsewhere"));
     expect(TP_REQUESTED, tp_edit(pool.a, id, &edit, "ann", "elsewhere"));
     with(edit, shard, 3, expect(TP_MISUSE, tp_edit(pool.a, id, &given, "ann", "elsewhere")));
     assert_string_equal(text_of("selection FROM tp_request WHERE id = '%s'", edit.edit_id) + 3 + ID - 1,
-                        " shard=-3");
+                        " shard=-3 deadline=3000000000000");
+    with(edit, deadline_at, 0, expect(TP_MISUSE, tp_edit(pool.a, id, &given, "ann", "elsewhere")));
+    expect_number(task_shown(pool.b, id)->deadline_at, 0);
     approved(edit.edit_id, 1);
     expect_number(task_shown(pool.b, id)->shard, -3);
+    expect_number(task_shown(pool.b, id)->deadline_at, LONG_AGO * 3);
     must(tp_edit(pool.a, id, &edit, "ann", "elsewhere"));
     with(edit, shard, 3, expect(TP_MISUSE, tp_edit(pool.a, id, &given, "ann", "elsewhere")));
     expect_over(edit.edit_id, "done");

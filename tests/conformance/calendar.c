@@ -234,6 +234,16 @@ TEST(test_enqueue__is_due_at_the_next_cut_off) {
     sql_run(pool.eye, "UPDATE tp_pending SET due_at = due_at - 1000000");
     expect(TP_EXISTS, tp_enqueue(pool.b, &task));
     assert_string_equal(task.existing_id, task.id);
+    /* And though the calendar has no answer by now. */
+    set_with(.last_date = "2020-12-31");
+    many[0] = task, many[1] = at_cut_off(0);
+    expect(TP_EXISTS, tp_enqueue(pool.b, &task));
+    expect(TP_MISUSE, tp_enqueue_many(pool.b, many, 2, NULL));
+    expect_text("knows the days from");
+    size_t inserted = 1;
+    must(tp_enqueue_many(pool.b, many, 1, &inserted));
+    expect_number(inserted, 0);
+    set_with(.weekdays = "SUN-SAT");
     must(tp_enqueue(pool.a, &sooner));
     expect_midnight(due_of(sooner.id), 90000, before);
     /* What is left of the day is less than that: at once. */

@@ -80,6 +80,47 @@ static void sweep(size_t wanted) {
     expect_number(done, wanted);
 }
 
+/* ---- Who has claimed it can ask ------------------------------------------------------------------------ */
+
+static void expect_cause(const tp_task *task, tp_stop wanted, const char *words) {
+    tp_stop cause = TP_STOP_FORCE_INT;
+    char text[TP_REASON_MAX + 1] = "?";
+    must(tp_stop_cause(pool.a, task, &cause, text));
+    expect_number(cause, wanted);
+    assert_string_equal(text, words);
+}
+
+TEST(test_stop_cause__is_none_while_a_task_is_held_and_lost_when_it_is_not) {
+    put_one();
+    if (holds()) must(tp_begin(pool.a));
+    const tp_task *task = tp_batch_task(claim_up_to(pool.a, 1), 0);
+    expect_cause(task, TP_STOP_NONE, "");
+    must(tp_complete(pool.a, task));
+    if (holds()) must(tp_commit(pool.a));
+    expect_cause(task, TP_STOP_LOST, "the claim is no longer held");
+}
+
+TEST_ONCE(test_stop_cause__is_a_cancel_or_a_deadline_that_has_passed) {
+    tp_cancelled answer = TP_CANCELLED_INIT;
+    const tp_task *late = leased(put_for_an_hour()), *unwanted = leased(put_one());
+    expect_cause(late, TP_STOP_NONE, "");
+    let_pass(late->id);
+    expect_cause(late, TP_STOP_DEADLINE, "its deadline, 2001-09-09 01:46:40 UTC, had passed");
+    must(tp_cancel(pool.b, unwanted->id, "ann", "paid", &answer));
+    expect_cause(unwanted, TP_STOP_CANCELLED, "cancelled by ann: paid");
+    must(tp_complete(pool.a, unwanted));
+    must(tp_complete(pool.a, late));
+}
+
+TEST_ONCE(test_stop_cause__refuses_what_was_not_claimed) {
+    tp_stop cause = TP_STOP_FORCE_INT;
+    const char *id = put_one();
+    expect(TP_MISUSE, tp_stop_cause(pool.a, NULL, &cause, NULL));
+    expect(TP_MISUSE, tp_stop_cause(pool.a, task_shown(pool.a, id), &cause, NULL));
+    expect(TP_MISUSE, tp_stop_cause(pool.a, leased(id), NULL, NULL));
+    expect_number(cause, TP_STOP_FORCE_INT);
+}
+
 /* ---- What waits ---------------------------------------------------------------------------------------- */
 
 TEST(test_deadline__what_is_past_it_is_skipped_and_what_is_not_is_done) {

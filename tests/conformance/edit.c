@@ -85,6 +85,81 @@ TEST(test_edit__of_a_task_that_waits_moves_it) {
     expect_text("was done with other content");
 }
 
+/* ---- Deadlines ----------------------------------------------------------------------------------------- */
+
+static tp_edit_request deadline_with(int64_t deadline_at, int32_t retry) {
+    return edit_with(.deadline_at = deadline_at, .fields = TP_EDIT_DEADLINE_AT, .retry = retry);
+}
+
+static void expect_deadline(const char *id, int64_t deadline_at) {
+    expect_number(task_shown(pool.b, id)->deadline_at, deadline_at);
+    expect_number(count_of("tp_cancel WHERE task_id = '%s'", id), deadline_at ? 1 : 0);
+}
+
+static void refuse_deadline(const char *id, int64_t deadline_at, int32_t retry, const char *text) {
+    tp_edit_request request = deadline_with(deadline_at, retry);
+    expect(TP_MISUSE, edit(pool.a, id, &request));
+    expect_text(text);
+}
+
+TEST(test_edit__gives_a_task_a_deadline_moves_that_and_takes_it_away) {
+    const char *id = put_one();
+    tp_edit_request request = deadline_with(LONG_AGO * 3, 0), other = deadline_with(LONG_AGO * 2, 0),
+                    none = deadline_with(0, 0);
+    must(edit(pool.a, id, &request));
+    must(edit(pool.b, id, &request));
+    expect_deadline(id, LONG_AGO * 3);
+    expect_recorded(id, "deadline_at 0 -> 3000000000000: because");
+    expect_number(count_of("tp_audit WHERE action = 'edited' AND changed = 1 AND subject = '%s'", id), 1);
+    request.deadline_at++;
+    expect(TP_MISUSE, edit(pool.a, id, &request));
+    expect_text("was done with other content");
+    must(edit(pool.a, id, &other));
+    expect_deadline(id, LONG_AGO * 2);
+    must(edit(pool.a, id, &none));
+    expect_deadline(id, 0);
+    must(tp_complete(pool.a, claim_this(pool.a, id)));
+    expect_number(count_of("tp_audit WHERE action = 'edited' AND subject = '%s'", id), 3);
+}
+
+TEST(test_edit__of_a_failed_task_gives_its_retry_a_deadline) {
+    char id[ID];
+    put_failed("failed", 3, id);
+    refuse_deadline(id, LONG_AGO * 3, 0, "a task of the failed pool has no deadline");
+    tp_edit_request request = deadline_with(LONG_AGO * 3, 1);
+    must(edit(pool.a, id, &request));
+    expect_row(id, "pending", "pending", 0);
+    expect_deadline(id, LONG_AGO * 3);
+}
+
+TEST(test_edit__refuses_a_deadline_that_cannot_be) {
+    const char *id = put_one();
+    struct row before = row_of(id);
+    refuse_deadline(id, -1, 0, "no time of the years");
+    refuse_deadline(id, TP_TIME_MAX + 1, 0, "no time of the years");
+    refuse_deadline(id, before.due_at, 0, "it would never be begun");
+    tp_edit_request moved = edit_with(.deadline_at = LONG_AGO * 2, .due_at = LONG_AGO * 2,
+                                      .fields = TP_EDIT_DEADLINE_AT | TP_EDIT_DUE_AT);
+    expect(TP_MISUSE, edit(pool.a, id, &moved));
+    sql_run(pool.eye, "INSERT INTO tp_cancel (task_id, due_at, who, created_at) SELECT id, 0, 'ann', "
+                      "created_at FROM tp_pending");
+    refuse_deadline(id, LONG_AGO * 3, 0, "the end of the task was asked for");
+    expect_same(id, &before);
+    expect_number(task_shown(pool.b, id)->deadline_at, 0);
+    expect_number(count_of("tp_cancel WHERE who = 'ann'"), 1);
+}
+
+TEST(test_edit__passes_over_the_deadline_of_an_earlier_task_with_its_id) {
+    const char *id = put_one();
+    tp_edit_request request = deadline_with(LONG_AGO * 3, 0);
+    sql_run(pool.eye, "INSERT INTO tp_cancel (task_id, due_at, created_at) SELECT id, 1, 1 FROM tp_pending");
+    expect_number(task_shown(pool.b, id)->deadline_at, 0);
+    must(edit(pool.a, id, &request));
+    expect_deadline(id, LONG_AGO * 3);
+}
+
+/* ---- What is left alone -------------------------------------------------------------------------------- */
+
 TEST(test_edit__of_a_task_that_has_not_failed_is_no_retry) {
     const char *put = put_one();
     struct row before = row_of(put);

@@ -323,6 +323,8 @@ TEST(test_patterns__a_change_changes_what_they_made) {
     expect_through("tenant-1", 2);
     operate(TP_ACTION_SKIP, "pending");
     put_behind(NULL, "k", 3, keys);
+    sql_run(pool.eye,
+            "UPDATE tp_gate SET pattern = NULL WHERE name = '=k'"); /* as libraries of version 8 make it */
     must(tp_gate_set(pool.a, "=", 1, TP_GATE_PASS, NULL));
     fail_for_good(keys[0]);
     expect_through("=k", 1);

@@ -199,7 +199,11 @@ def test_actions(page):
     check("edit", page.act("edit", id=failed, params="new", priority=3, why="typing error")["count"] == 1)
     check("edited", shown(failed)["params"] == "new" and shown(failed)["priority"] == 3, str(shown(failed)))
     check("retry", page.act("retry", selection={"id": [failed]}, why="again")["count"] == 1)
-    check("retried", shown(failed)["state"] == "pending")
+    check("retried", shown(failed)["state"] == "pending" and shown(failed)["deadline_at"] is None)
+    page.act("edit", id=failed, deadline_at=4102444800000, why="until noon")
+    check("a deadline", shown(failed)["deadline_at"] == 4102444800000)
+    page.act("edit", id=failed, deadline_at=0, why="whenever")
+    check("and none", shown(failed)["deadline_at"] is None)
     check("pause", page.act("pause", handler="hello", why="closed")["count"] == 1)
     check("paused already", page.act("pause", handler="hello")["count"] == 0)
     check("resume", page.act("resume", handler="hello", why="open")["count"] == 1)
@@ -214,7 +218,7 @@ def test_actions(page):
     check("drain nobody", page.act("drain", worker="nobody.example")["count"] == 0)
     acts = page.get("pools/pool/audit?who=olga")["acts"]
     check("the audit has all that was changed, with why", [(one["action"], one["why"]) for one in reversed(acts)] ==
-          [("skipped", "paid by hand"), ("skipped", None), ("edited", "typing error"), ("retried", "again"), ("paused", "closed"),
+          [("skipped", "paid by hand"), ("skipped", None), ("edited", "typing error"), ("retried", "again"), ("edited", "until noon"), ("edited", "whenever"), ("paused", "closed"),
            ("resumed", "open"), ("schedule-paused", "holiday"), ("schedule-resumed", None)], str(acts))
     first = page.get("pools/pool/audit?who=olga&limit=3")
     rest = page.get(f"pools/pool/audit?who=olga&limit=200&after={first['next']}")

@@ -211,8 +211,10 @@ async function cancels(page) {
     await meanwhile?.();
     return confirm(page, "wrong amount");
   };
-  const put = () => run(["enqueue", "wrong", "{}"]).trim();
+  const put = () => run(["enqueue", "wrong", "{}", "--deadline", "2100-01-01T00:00:00Z"]).trim();
   const waits = put();
+  await goTo(page, `pool/task/${waits}`);
+  await page.waitForSelector("dl:has-text('Deadline'):has-text('2100')");
   check("what waits is counted", !(await cancel(waits)).includes("In hand"));
   await page.waitForSelector("#note:has-text('it is not done')");
   check("and skipped, with who and why", json("show", waits)[0].reason === "cancelled by olga: wrong amount");

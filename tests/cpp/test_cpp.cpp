@@ -129,6 +129,14 @@ void refuses_a_nul(taskpool::conn &conn) {
     expect("params with a NUL", conn.enqueue(task, std::nothrow) == TP_MISUSE);
     expect("and the commit that ignores it", work.commit(std::nothrow) == TP_CONFLICT);
     expect("nothing was stored", conn.show(good.id()).empty());
+    taskpool::new_task gives("nul", "good");
+    conn.enqueue(gives);
+    taskpool::claim_request request({"nul"});
+    taskpool::batch claimed = conn.claim(request);
+    expect("a task to complete", !claimed.empty());
+    expect("a result with a NUL",
+           conn.complete(claimed[0], std::string("a\0b", 3), std::nothrow) == TP_MISUSE);
+    conn.complete(claimed[0]);
 }
 
 void throws_or_answers(const taskpool::env &env, taskpool::conn &conn) {
@@ -176,6 +184,27 @@ void hands_on_what_is_thrown(const taskpool::env &env, taskpool::conn &conn) {
     expect("what says nothing", reason_of(conn, second) == "the handler threw what is no std::exception");
     expect("the third is done", conn.show(third.id())[0].state() == "done");
     expect("nothing more is due", worker.step(std::nothrow) == TP_NONE);
+}
+
+// What was due for longer than its handler wants is not begun.
+void keeps_deadlines(const taskpool::env &env) {
+    taskpool::conn conn(env);
+    tp_worker_options options = TP_WORKER_INIT;
+    tp_handler_options limits = TP_HANDLER_INIT;
+    int called = 0;
+    options.plan = conn.about().leased_plan;
+    limits.deadline_ms = 60000;
+    taskpool::new_task task("stale");
+    task.due_at = taskpool::time_point(taskpool::milliseconds(1));
+    conn.enqueue(task);
+    taskpool::worker worker(env, options);
+    auto count = [&](taskpool::run &) -> tp_verdict {
+        called++;
+        return TP_RUN_DONE;
+    };
+    worker.handle_by("stale", count, limits);
+    worker.step();
+    expect("past its handler's deadline", called == 0 && conn.show(task.id())[0].state() == "skipped");
 }
 
 // A step that threw is not recorded; one that is done is not called again, and its result comes back.
@@ -306,16 +335,34 @@ void cancels(taskpool::conn &conn) {
     expect("cancelled by nobody", conn.cancel(task.id(), "", "", became, std::nothrow) == TP_MISUSE);
 }
 
+void asks_whether_to_stop(taskpool::conn &conn) {
+    taskpool::new_task task("stop");
+    conn.enqueue(task);
+    taskpool::claim_request request({"stop"});
+    taskpool::batch claimed = conn.claim(request);
+    std::string words = "x";
+    expect("nothing to stop for", conn.stop_cause(claimed[0], &words) == TP_STOP_NONE && words.empty());
+    (void)conn.cancel(task.id(), "ann", "late");
+    expect("a cause",
+           conn.stop_cause(claimed[0], &words) == TP_STOP_CANCELLED && words == "cancelled by ann: late");
+    conn.complete(claimed[0]);
+    expect("it is not held", conn.stop_cause(claimed[0]) == TP_STOP_LOST);
+}
+
 void moves(taskpool::conn &conn) {
     taskpool::new_task task("move"), paid("pay");
     task.delay = std::chrono::hours(24);
     conn.enqueue(task);
     tp_edit_request edit = TP_EDIT_INIT;
-    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    edit.fields = TP_EDIT_PRIORITY | TP_EDIT_DUE_AT | TP_EDIT_DEADLINE_AT;
     edit.priority = -3;
     edit.due_at = 1;
+    edit.deadline_at = 4102444800000;
+    expect("no deadline", !conn.show(task.id())[0].deadline_at());
     expect("edited, and asked again", conn.edit(task.id(), edit, "ann") && conn.edit(task.id(), edit, "ann"));
     expect("its priority", conn.show(task.id())[0].priority() == -3);
+    expect("its deadline",
+           conn.show(task.id())[0].deadline_at()->time_since_epoch().count() == edit.deadline_at);
     tp_edit_request other = TP_EDIT_INIT;
     other.fields = TP_EDIT_PRIORITY;
     expect("no such task", !conn.edit("00000000-0000-7000-8000-000000000000", other, "ann"));
@@ -396,6 +443,8 @@ int main() try {
     follows_order(conn);
     follows_groups(conn);
     cancels(conn);
+    asks_whether_to_stop(conn);
+    keeps_deadlines(env);
     moves(conn);
     does_own_steps(env, conn);
     replaces_a_running_worker(env);

@@ -21,10 +21,11 @@ static tp_status edit(struct work *work, int32_t retry) {
 static tp_status move(struct work *work) {
     static tp_edit_request request;
     if (work->calls <= 1) request = (tp_edit_request)TP_EDIT_INIT;
-    request.fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY | TP_EDIT_DUE_AT;
+    request.fields = TP_EDIT_SHARD | TP_EDIT_PRIORITY | TP_EDIT_DUE_AT | TP_EDIT_DEADLINE_AT;
     request.shard = 3;
     request.priority = -7;
     request.due_at = LONG_AGO * 2;
+    request.deadline_at = LONG_AGO * 3;
     return tp_edit(work->conn, work->ids[0], &request, "ann", "because");
 }
 
@@ -35,6 +36,10 @@ static void is_moved(struct work *work) {
                            "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND shard = 3 AND priority = -7 "
                            "AND due_at = %" PRId64,
                            work->ids[0], LONG_AGO * 2),
+                1);
+    want_number(sql_number(pool.eye,
+                           "SELECT COUNT(*) FROM tp_cancel WHERE task_id = '%s' AND due_at = %" PRId64,
+                           work->ids[0], LONG_AGO * 3),
                 1);
 }
 

@@ -134,6 +134,13 @@ static void one_of_three_done(struct work *work) {
 CALL(add_step, tp_step_add(work->conn, work->tasks[0], "charge", "receipt", 3600000))
 CALL(set_progress, tp_progress_set(work->conn, work->tasks[0], 42, "half"))
 
+static tp_status ask_cause(struct work *work) {
+    tp_stop cause = TP_STOP_FORCE_INT;
+    tp_status status = tp_stop_cause(work->conn, work->tasks[0], &cause, NULL);
+    want_number(cause, status == TP_OK ? TP_STOP_NONE : TP_STOP_FORCE_INT);
+    return status;
+}
+
 static void see_nothing(const tp_step_row *step, void *arg) {
     (void)step, (void)arg;
 }
@@ -158,6 +165,7 @@ static const struct operation operations[] = {
     {"step_find, step_add, in a transaction", TRAIT_TRANSACTION, one_claimed, find_or_add_step, TP_OK,
      is_recorded},
     {"progress_set", 0, one_claimed, set_progress, TP_OK, nothing_changed},
+    {"stop_cause", 0, one_claimed, ask_cause, TP_OK, nothing_changed},
     {"complete", 0, one_claimed, complete, TP_OK, are_done},
     {"complete, done before", 0, one_finished, complete, TP_OK, are_done},
     {"complete, lost", 0, one_of_another, complete_lost, TP_NONE, nothing_changed},

@@ -168,17 +168,20 @@ def handlers(env, conn):
             run.progress(50, "half")
             run.result("given back")
             run.enqueue(taskpool.NewTask("py-handler", "well"))
-        if what in ("skip", "later", "up", "fail"):
-            raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600000), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
-    for what in ("swallow", "exit", "more", "skip", "later", "up", "fail"):
+        if what in ("skip", "later", "odd", "up", "fail"):
+            raise {"skip": taskpool.Skip("no"), "later": taskpool.Later(3600e3), "odd": taskpool.Later("soon"), "up": taskpool.GiveUp("never"), "fail": ValueError("ä")}[what]
+    for what in ("swallow", "exit", "more", "skip", "later", "odd", "up", "fail"):
         conn.enqueue(taskpool.NewTask("py-handler", what))
     with taskpool.Worker(env, batch=1, retry=taskpool.Retry(3600000), name="steps") as worker:
+        conn.enqueue(taskpool.NewTask("py-stale", "x", due_at=1))
+        worker.handle("py-stale", handler, deadline_ms=60000)
         worker.handle("py-handler", handler)
         check("steps", until(lambda: not worker.step()))
     found = {pool: sorted(f"{task['state']} {task['params']} {task['reason'] or ''}".strip() for task in
                           listed("--pool", pool, "--handler", "py-handler")) for pool in ("pending", "finished", "failed")}
+    check("past its handler's deadline", "skipped" in str(listed("--pool", "finished", "--handler", "py-stale")))
     check("pending", [line.split(" ")[:2] for line in found["pending"]] ==
-          [["failed", "exit"], ["failed", "fail"], ["failed", "swallow"], ["pending", "later"]], found)
+          [["failed", "exit"], ["failed", "fail"], ["failed", "odd"], ["failed", "swallow"], ["pending", "later"]], found)
     check("a reason", "failed fail ValueError: ä" in found["pending"], found)
     check("given back", [task["id"] for task in listed("--pool", "finished", "--handler", "py-handler") if
                          conn.await_end(task["id"], 0).result == "given back"].__len__() == 1)
@@ -230,6 +233,7 @@ def runs_steps(env, conn):
 
 def orders(conn):
     """Gates, groups and cancel."""
+    check("a closed gate", conn.gate_set("py-gate", width=0) and conn.gate("py-gate")["width"] == 0)
     check("a gate", conn.gate_set("py-gate", "ann", width=1) and not conn.gate_set("py-gate", "ann", width=1))
     for number in range(2):
         conn.enqueue(taskpool.NewTask("py-gated", str(number), gate="py-gate"))
@@ -262,14 +266,17 @@ def orders(conn):
     claimed = conn.claim(taskpool.Claim("py-cancel", limit=1))[0]
     waits = next(task for task in tasks if task.id != claimed.id)
     check("cancelled", [conn.cancel(waits.id, "ann"), conn.cancel(claimed.id, "ann", "late")] == ["skipped", "asked"])
+    check("whoever has it can ask why", conn.stop_cause(claimed) == ("cancelled", "cancelled by ann: late"))
     conn.complete(claimed)
+    check("it has it no more", conn.stop_cause(claimed)[0] == "lost")
     check("and later", [conn.cancel(claimed.id, "ann"), conn.cancel("00000000-0000-7000-8000-000000000000", "ann")] == ["late", "unknown"])
 
 
 def moves(conn):
     task = taskpool.NewTask("py-move", "x", delay_ms=86400000)
     conn.enqueue(task)
-    edit = taskpool.Edit(due_at=1, priority=-3, params="moved")
+    edit = taskpool.Edit(due_at=1, deadline_at=4102444800000, priority=-3, params="moved")
+    raises(taskpool.Misuse, lambda: conn.edit(task.id, taskpool.Edit(due_at=1, deadline_at=1), "ann"))
     check("moved, and asked again", [conn.edit(task.id, edit, "ann"), conn.edit(task.id, edit, "ann", "why")] == ["done", "done"])
     check("no such task", conn.edit("00000000-0000-7000-8000-000000000000", taskpool.Edit(priority=1), "ann") == "none")
     raises(KeyError, lambda: taskpool.Edit(retry=1, edit_id="a"))

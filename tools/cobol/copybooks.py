@@ -12,9 +12,10 @@ WIDTHS = {"int32_t": 4, "int64_t": 8, "char": 1}
 PICTURES = {"int32_t": "PIC S9(9) COMP-5", "int64_t": "PIC S9(18) COMP-5"}
 # The prefix of a copybook's names, and the enumerations behind its numbers: field -> (the enumeration, how its names begin in C, and here).
 PREFIXES = {"TPAREA": "TPA", "TPENV": "TPE", "TPNEW": "TPN", "TPCLAIM": "TPC", "TPTASK": "TPT", "TPLIST": "TPL", "TPONCE": "TPO",
-            "TPSTMT": "TPQ", "TPSTEP": "TPS", "TPRESULT": "TPR", "TPPROG": "TPP", "TPCANCEL": "TPX", "TPEDIT": "TPD", "TPDAY": "TPY", "TPGATE": "TPG", "TPGROUP": "TPU"}
+            "TPSTMT": "TPQ", "TPSTEP": "TPS", "TPRESULT": "TPR", "TPPROG": "TPP", "TPCANCEL": "TPX", "TPSTOP": "TPW", "TPEDIT": "TPD", "TPDAY": "TPY", "TPGATE": "TPG", "TPGROUP": "TPU"}
 CHOICES = {("TPNEW", "sharding"): ("tp_sharding", "TP_", "TPN_"), ("TPNEW", "on_duplicate"): ("tp_on_duplicate", "TP_", "TPN_"),
            ("TPCLAIM", "on_lapse"): ("tp_lapse", "TP_", "TPC_"),
+           ("TPSTOP", "cause"): ("tp_stop", "TP_STOP_", "TPW_"),
            ("TPCANCEL", "answer"): ("tp_cancel_answer", "TP_", "TPX_"), ("TPGATE", "on_failure"): ("tp_gate_failure", "TP_", "TPG_"),
            ("TPGROUP", "rule"): ("tp_group_rule", "TP_", "TPU_"), ("TPDAY", "kind"): ("tp_day_kind", "TP_", "TPY_"),
            ("TPTASK", "verdict"): ("tp_verdict", "TP_", "TPT_"), ("TPSTMT", "kind"): ("sql_kind", "SQL_", "TPQ_")}
@@ -42,6 +43,10 @@ def numbers(text):
 
 def enumeration(text, name):
     body = re.search(r"enum " + name + r" \{(.*?)\}", text, re.S).group(1)
+    listed = re.search(r"^ *(\w+_LIST)\(", body, re.M)
+    if listed:
+        body = re.search(r"#define " + listed.group(1) + r"\(X\)(.*?[^\\])\n", text, re.S).group(1)
+        return re.findall(r"X\((\w+), (\d+),", body)
     return re.findall(r"(\w+)\s*=\s*(-?\d+)", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
 
 

@@ -127,6 +127,7 @@ export const TABLE = {
   group: ["Group", "Gruppe", "组"],
   gate: ["Gate", "Schranke", "闸口"],
   after_group: ["After group", "Nach der Gruppe", "在此组之后"],
+  deadline: ["Deadline", "Frist", "截止时间"],
   cancel_was_asked: ["Cancel asked", "Abbruch verlangt", "已请求取消"],
   waits_at_gate: ["Waits at gate", "Wartet an der Schranke", "在闸口等待"],
   due_at: ["Due", "Fällig", "到期"],

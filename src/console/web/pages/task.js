@@ -99,7 +99,7 @@ function took(task) {
 export function view(task, place) {
   const search = (/** @type {string} */ name) => task[name] ? h("a", { href: link(place.pool, "tasks", { pool: "all", [name]: task[name] }) }, foreign(task[name])) : foreign(null);
   const life = task.life ?? task.history ?? [], gate = gateOf(task);
-  const told = /** @type {[string, import("../dom.js").Child][]} */ ([...(task.cancel ? [[t("cancel_was_asked"), asked(task)]] : []),
+  const told = /** @type {[string, import("../dom.js").Child][]} */ ([...(task.deadline_at ? [[t("deadline"), time(task.deadline_at)]] : []), ...(task.cancel ? [[t("cancel_was_asked"), asked(task)]] : []),
     ...(task.progress ? [[t("progress"), progress(task)]] : [])]);
   return h("div", { "data-key": task.id }, actions(task, place.pool),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
