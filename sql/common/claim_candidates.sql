@@ -3,9 +3,9 @@
 -- the first tasks are found in the index, and only as many as the limit allows are read whole.
 SELECT task.id, task.handler, task.biz_key,
        {params_if_short task.params},
-       task.reason, task.state, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},
-       task.max_failures, task.due_at, task.created_at,
-       {result {now}} AS now_ms, task.modified_at, task.owner
+       task.reason, {mostly_pending task.state}, {mostly_0 task.shard}, {mostly_0 task.priority}, {mostly_0 task.failures},
+       task.max_failures, task.created_at, {mostly_created task.due_at},
+       {result {now}} AS now_ms, {mostly_created task.modified_at}, task.owner
 FROM (
 {lanes_first_n}
   {rows {lane_first_n}SELECT id, due_at FROM tp_pending {by_lane}

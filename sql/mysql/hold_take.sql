@@ -6,7 +6,7 @@
 -- The indexes are forced, that of shards where shards are asked for: the server may prefer to read and sort the whole pool.
 SELECT task.id, task.handler, task.biz_key,
        {params_if_short task.params},
-       task.reason, task.state, task.shard, task.priority, task.failures, task.max_failures, task.due_at, task.created_at,
+       task.reason, task.state, task.shard, task.priority, task.failures, task.max_failures, task.created_at, task.due_at,
        {now} AS now_ms, task.modified_at, task.owner
 FROM (SELECT id FROM tp_pending {by_lane}
       WHERE {lane} AND {due_since}

@@ -21,8 +21,8 @@ WITH picked AS MATERIALIZED (
          modified_at = {now_once}
   WHERE (task.handler = :handler) IS TRUE AND task.ctid = ANY (ARRAY(SELECT row_ctid FROM picked)) RETURNING task.*
 )
-SELECT id, handler, biz_key,
+SELECT id, NULL AS handler, biz_key,
        {params_if_short params},
-       reason, state, shard, priority, failures, max_failures, due_at, created_at, wanted_at
+       reason, NULL AS state, shard, priority, failures, max_failures, created_at, due_at, wanted_at
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

@@ -1,10 +1,10 @@
 -- The first due rows of a lane, which nobody else can change: the transaction began IMMEDIATE. Nothing when there is a lane
 -- from :ahead on before it, which is more urgent.
-SELECT id, handler, biz_key,
+SELECT id, NULL AS handler, biz_key,
        {params_if_short params},
-       reason, state, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
-       max_failures, due_at, created_at,
-       {now} AS now_ms, modified_at, owner
+       reason, {mostly_pending state}, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
+       max_failures, created_at, {mostly_created due_at},
+       {now} AS now_ms, {mostly_created modified_at}, owner
 FROM tp_pending
 WHERE {lane} AND due_at <= {now}
   AND NOT EXISTS (SELECT 1 FROM tp_pending AS task WHERE task.handler = :handler

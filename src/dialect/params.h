@@ -145,8 +145,7 @@
     X(now_plus_delay, NUMBER)                                                                                \
     X(now_plus_lease, NUMBER)                                                                                \
     X(fields, NUMBER)                                                                                        \
-    X(retried, NUMBER)                                                                                       \
-    X(inline_max, NUMBER)
+    X(retried, NUMBER)
 
 enum tpi_param_kind {
     TPI_TEXT,

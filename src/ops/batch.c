@@ -97,16 +97,26 @@ tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
 /* ---- Reading rows -------------------------------------------------------------------------------------- */
 
 static const struct tpi_column claim_columns[] = {
-    TPI_COLUMN(UUID, struct tpi_slot, task.id),           TPI_COLUMN(TEXT, struct tpi_slot, task.handler),
-    TPI_COLUMN(TEXT, struct tpi_slot, task.biz_key),      TPI_COLUMN(TEXT, struct tpi_slot, task.params),
-    TPI_COLUMN(FLAG, struct tpi_slot, long_params),       TPI_COLUMN(TEXT, struct tpi_slot, task.reason),
-    TPI_COLUMN(TEXT, struct tpi_slot, task.state),        TPI_COLUMN(INT, struct tpi_slot, task.shard),
-    TPI_COLUMN(INT, struct tpi_slot, task.priority),      TPI_COLUMN(NUMBER, struct tpi_slot, failures_there),
-    TPI_COLUMN(INT, struct tpi_slot, task.max_failures),  TPI_COLUMN(NUMBER, struct tpi_slot, task.due_at),
-    TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at), TPI_COLUMN_END,
+    TPI_COLUMN(UUID, struct tpi_slot, task.id),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.handler),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.biz_key),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.params),
+    TPI_COLUMN(FLAG, struct tpi_slot, long_params),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.reason),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.state),
+    TPI_COLUMN(INT, struct tpi_slot, task.shard),
+    TPI_COLUMN(INT, struct tpi_slot, task.priority),
+    TPI_COLUMN(NUMBER, struct tpi_slot, failures_there),
+    TPI_COLUMN(INT, struct tpi_slot, task.max_failures),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at),
+    TPI_COLUMN_END,
+};
+static const struct tpi_column due_column[] = {
+    TPI_COLUMN(KNOWN, struct tpi_slot, task.due_at),
+    TPI_COLUMN_END,
 };
 static const struct tpi_column claimed_columns[] = {
-    TPI_COLUMN(NUMBER, struct tpi_slot, task.wanted_at),
+    TPI_COLUMN(KNOWN, struct tpi_slot, task.wanted_at),
     TPI_COLUMN_END,
 };
 static const struct tpi_column list_columns[] = {
@@ -147,15 +157,29 @@ static int32_t countable(int64_t failures) {
     return failures < INT32_MAX ? (int32_t)failures : INT32_MAX - 1;
 }
 
+/* What comes as NULL is what it is of most rows. */
+static tp_status read_claim(struct tpi_stmt *stmt, bool claimed, struct tp_batch *batch,
+                            struct tpi_slot *slot) {
+    struct tpi_texts *texts = &batch->texts;
+    tp_status status = tpi_record_read(stmt, 1, claim_columns, texts, slot);
+    if (status != TP_OK) return status;
+    if (!*slot->task.handler && batch->handler) slot->task.handler = batch->handler;
+    if (!*slot->task.state)
+        slot->task.state = tpi_state_name(claimed ? TPI_STATE_HANDLING : TPI_STATE_PENDING);
+    slot->task.due_at = slot->task.created_at;
+    status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM, due_column, texts, slot);
+    if (!claimed || status != TP_OK) return status;
+    slot->task.wanted_at = slot->task.created_at;
+    return tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, texts, slot);
+}
+
 tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
     tp_status status = tpi_stmt_fetch(stmt);
     if (status != TP_OK) return status;
     struct tpi_slot *slot = tpi_batch_add(batch);
     if (!slot) return tpi_link_no_memory(stmt->link);
     slot->pool = pool;
-    status = tpi_record_read(stmt, 1, claim_columns, &batch->texts, slot);
-    if (status == TP_OK && rows == TPI_ROWS_CLAIMED)
-        status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, &batch->texts, slot);
+    status = read_claim(stmt, rows == TPI_ROWS_CLAIMED, batch, slot);
     if (status == TP_OK && rows >= TPI_ROWS_LIST)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows >= TPI_ROWS_SHOW)

@@ -44,6 +44,7 @@ struct tp_batch {
     size_t count, capacity;
     size_t moved; /* by the claim that made it: tasks that it put aside instead of giving them out */
     struct tpi_texts texts;
+    const char *handler; /* of rows that come without: all are of one lane */
     /* Of a list: how far its page went. */
     struct {
         bool more;
@@ -53,14 +54,11 @@ struct tp_batch {
 };
 
 /* The columns a statement gives, in this order:
- *   id handler biz_key params long_params reason state shard priority failures max_failures due_at created_at
+ *   id handler biz_key params long_params reason state shard priority failures max_failures created_at due_at
  * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at gate,
  * TPI_ROWS_SHOW after these with pool wanted_at, TPI_ROWS_WHOLE then with deadline_at. */
 enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_CLAIMED, TPI_ROWS_LIST, TPI_ROWS_SHOW, TPI_ROWS_WHOLE };
 enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 18, TPI_COLUMNS_SHOW = 20 };
-
-/* Params up to this length are read with the claim. */
-enum { TPI_INLINE_MAX = 8192 };
 
 tp_batch *tpi_batch_new(void);
 /* A new slot at the end, empty; NULL: no memory. */

@@ -97,6 +97,8 @@ TP_CHECKED tp_status tpi_claim_query(const struct tpi_claim *claim, const struct
 /* Runs one that marks as many as there is room for. */
 TP_CHECKED tp_status tpi_claim_change(struct tpi_claim *claim, const struct tpi_lanes *lanes,
                                       enum tpi_statement statement);
+/* Before a statement whose rows may come without a handler, for they are all of the one lane. */
+TP_CHECKED tp_status tpi_claim_one_handler(const struct tpi_claim *claim, const struct tpi_lanes *lanes);
 /* Arguments of statements that mark given tasks. */
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args);
 /* Empties the batch, and reads the rows that the token holds into it. */

@@ -71,7 +71,10 @@ static tp_status lock_in_one(struct tpi_claim *claim, const struct tpi_lanes *la
 
 static tp_status lock_all(struct tpi_claim *claim, const struct tpi_lanes *lanes) {
     unsigned caps = claim->conn->store.caps;
-    if ((caps & TPI_CAP_HOLD_TAKE) && lanes->count == 1) return lock_in_one(claim, lanes);
+    if ((caps & TPI_CAP_HOLD_TAKE) && lanes->count == 1) {
+        tp_status status = tpi_claim_one_handler(claim, lanes);
+        return status == TP_OK ? lock_in_one(claim, lanes) : status;
+    }
     if (caps & TPI_CAP_ONE_WRITER)
         return lock_by(claim, lanes, TPI_S_claim_candidates, limit_of(claim, lanes), 0);
     return tpi_claim_pick_and_take(claim, lanes, TPI_LIST_MAX, lock_picked);

@@ -40,7 +40,6 @@ static tp_status lock_and_mark_one(struct tpi_claim *claim, const char *id) {
     struct tpi_stmt *stmt = NULL;
     struct tpi_seen seen;
     tpi_args_text(&args, TPI_P_id, id);
-    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_lock, &args, &stmt);
     if (status != TP_OK) return status;
     status = tpi_claim_next(claim, stmt, &seen);
@@ -127,7 +126,9 @@ tp_status tpi_claim_by_skip(struct tpi_claim *claim, const struct tpi_lanes *lan
     struct tpi_stmt *stmt = NULL;
     bool in_one = lanes->count == 1;
     if (in_one && (caps & TPI_CAP_SKIP_RETURNING)) {
-        tp_status status = tpi_claim_query(claim, lanes, TPI_S_claim_skip, tpi_claim_room(claim), 0, &stmt);
+        tp_status status = tpi_claim_one_handler(claim, lanes);
+        if (status == TP_OK)
+            status = tpi_claim_query(claim, lanes, TPI_S_claim_skip, tpi_claim_room(claim), 0, &stmt);
         if (status != TP_OK) return status;
         return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIMED, TPI_POOL_PENDING, 0);
     }

@@ -1,6 +1,7 @@
 /* What the claim plans share: arguments, picking ids, reading rows, and asking the state table about one. It
  * must not know which plan runs. Read next: claim_leased.c, claim_hold.c. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -21,7 +22,7 @@ size_t tpi_claim_room(const struct tpi_claim *claim) {
 static struct tpi_args *all_args(const struct tpi_claim *claim, const struct tpi_lanes *lanes, size_t limit,
                                  size_t window, size_t *count) {
     *count = tpi_store_repeats(lanes->count);
-    struct tpi_args *args = calloc(*count, sizeof *args);
+    struct tpi_args *args = malloc(*count * sizeof *args);
     for (size_t i = 0; args && i < *count; i++) {
         const struct tpi_lane *lane = &lanes->all[i < lanes->count ? i : 0];
         tpi_claim_mark_args(claim, &args[i]);
@@ -32,7 +33,6 @@ static struct tpi_args *all_args(const struct tpi_claim *claim, const struct tpi
         tpi_args_number(&args[i], TPI_P_ahead, lane->ahead);
         tpi_args_number(&args[i], TPI_P_limit, (int64_t)limit);
         tpi_args_number(&args[i], TPI_P_window, (int64_t)window);
-        tpi_args_number(&args[i], TPI_P_inline_max, TPI_INLINE_MAX);
     }
     return args;
 }
@@ -59,6 +59,14 @@ tp_status tpi_claim_change(struct tpi_claim *claim, const struct tpi_lanes *lane
     return status;
 }
 
+tp_status tpi_claim_one_handler(const struct tpi_claim *claim, const struct tpi_lanes *lanes) {
+    const char *handler = lanes->all[0].handler;
+    tp_batch *batch = claim->batch;
+    if (batch->handler && strcmp(batch->handler, handler) == 0) return TP_OK;
+    batch->handler = tpi_texts_keep(&batch->texts, handler, strlen(handler));
+    return batch->handler ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
+}
+
 void tpi_claim_mark_args(const struct tpi_claim *claim, struct tpi_args *args) {
     *args = (struct tpi_args){0};
     tpi_args_text(args, TPI_P_token, claim->request->token);
@@ -70,7 +78,6 @@ tp_status tpi_claim_read_back(struct tpi_claim *claim) {
     struct tpi_stmt *stmt = NULL;
     claim->batch->count = claim->marked = 0;
     tpi_args_text(&args, TPI_P_token, claim->request->token);
-    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     tp_status status = tpi_store_query(&claim->conn->store, TPI_S_claim_read, &args, &stmt);
     if (status != TP_OK) return status;
     return tpi_batch_read_all(claim->batch, stmt, TPI_ROWS_CLAIMED, TPI_POOL_PENDING, 0);
@@ -101,7 +108,6 @@ tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, s
                               struct tpi_stmt **stmt) {
     struct tpi_args args = {0};
     tpi_args_list(&args, ids, count);
-    tpi_args_number(&args, TPI_P_inline_max, TPI_INLINE_MAX);
     return tpi_store_query(&claim->conn->store, TPI_S_claim_skip_lock, &args, stmt);
 }
 
@@ -110,13 +116,14 @@ tp_status tpi_claim_skip_lock(struct tpi_claim *claim, const char *const *ids, s
 tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(EXACT, struct tpi_seen, now),
-        TPI_COLUMN(NUMBER, struct tpi_seen, modified_at),
+        TPI_COLUMN(KNOWN, struct tpi_seen, modified_at),
         TPI_COLUMN(UUID, struct tpi_seen, owner),
         TPI_COLUMN_END,
     };
     tp_status status = tpi_batch_next(claim->batch, stmt, TPI_ROWS_CLAIM, TPI_POOL_PENDING);
     if (status != TP_OK) return status;
     tp_task *task = &claim->batch->slots[claim->batch->count - 1].task;
+    seen->modified_at = task->created_at;
     status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, columns, &claim->batch->texts, seen);
     if (status == TP_OK) task->owner = seen->owner;
     seen->state = task->state;

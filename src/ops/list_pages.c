@@ -139,7 +139,6 @@ static void page_args(const struct pages *pages, size_t limit, struct tpi_args *
     if (pages->way == BY_CHANGE && pages->batch->page.after_at > pages->select.since)
         tpi_args_number(args, TPI_P_since, pages->batch->page.after_at);
     tpi_args_number(args, TPI_P_limit, (int64_t)limit);
-    tpi_args_number(args, TPI_P_inline_max, TPI_INLINE_MAX);
 }
 
 static enum tpi_statement statement_of(const struct pages *pages) {

@@ -68,6 +68,9 @@ static tp_status read_field(struct tpi_stmt *stmt, const struct tpi_column *colu
     case TPI_READ_NUMBER:
         *(int64_t *)field = tpi_number(value->text);
         break;
+    case TPI_READ_KNOWN:
+        if (!value->is_null) *(int64_t *)field = tpi_number(value->text);
+        break;
     case TPI_READ_EXACT:
         return read_exact(stmt, value, field);
     case TPI_READ_INT:

@@ -14,6 +14,7 @@ enum tpi_read {
     TPI_READ_CHARS,  /* char[], by tpi_utf8_copy; "" for NULL */
     TPI_READ_ID,     /* char[TPI_UUID_SIZE]: a UUID in lower case; "" for NULL and for what is none */
     TPI_READ_NUMBER, /* int64_t; 0 for NULL */
+    TPI_READ_KNOWN,  /* int64_t; NULL leaves what is there */
     /* The same of a number that the database worked out, such as its clock: TP_DB where it came in a form
      * that may have lost digits, as some drivers write what they take for a floating-point number. */
     TPI_READ_EXACT,

@@ -192,7 +192,6 @@ static void take_by_skip(tp_conn *conn) {
     tpi_args_text(&args, TPI_P_token, token);
     tpi_args_number(&args, TPI_P_limit, SHARE);
     tpi_args_number(&args, TPI_P_lease_ms, 60000);
-    tpi_args_number(&args, TPI_P_inline_max, 100);
     tpi_args_number(&args, TPI_P_priority, 0);
     tpi_args_number(&args, TPI_P_ahead, 0);
     tpi_args_number(&args, TPI_P_since, 0);

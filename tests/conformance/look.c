@@ -163,14 +163,13 @@ static void list_by_key_text(char *out, size_t size) {
             continue;
         }
         int name = sql->params[param++];
-        const char *value = name == TPI_P_biz_key      ? "'order-7'"
-                            : name == TPI_P_after_id   ? "'00000000-0000-0000-0000-000000000000'"
-                            : name == TPI_P_limit      ? "100"
-                            : name == TPI_P_inline_max ? "8192"
-                            : name == TPI_P_until_id   ? "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
-                            : name == TPI_P_since      ? "0"
-                            : name == TPI_P_until      ? "9000000000000"
-                                                       : "NULL";
+        const char *value = name == TPI_P_biz_key    ? "'order-7'"
+                            : name == TPI_P_after_id ? "'00000000-0000-0000-0000-000000000000'"
+                            : name == TPI_P_limit    ? "100"
+                            : name == TPI_P_until_id ? "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+                            : name == TPI_P_since    ? "0"
+                            : name == TPI_P_until    ? "9000000000000"
+                                                     : "NULL";
         length += (size_t)snprintf(out + length, size - length, "%s", value);
     }
     out[length] = '\0';

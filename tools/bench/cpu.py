@@ -49,8 +49,8 @@ def quoted(text):
 
 
 def filled(text, **values):
-    given = {"handlers": "'bench'", "handler": "'bench'", "priority": "0", "lease_ms": "60000", "inline_max": "8192",
-             "state": "'done'", "ahead": "-32768", "since": "0", **values}
+    given = {"handlers": "'bench'", "handler": "'bench'", "priority": "0", "lease_ms": "60000", "state": "'done'",
+             "ahead": "-32768", "since": "0", **values}
     return re.sub(r"(?<!:):([a-z_]+)", lambda match: given[match.group(1)], text)
 
 

@@ -73,6 +73,7 @@ struct counts counts_read(tp_conn *conn, bool in_tx) {
 }
 
 void counts_open(void) {
+    counts_open_of_sqlite = true;
     for (int i = 0; i < TABLES; i++) {
         if (pool_on_postgres())
             sql_run(pool.eye, "ALTER TABLE tp_%s SET (autovacuum_enabled = off)", tables[i]);

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { LEASE_MS = 60000, INLINE_MAX = 8192, PRIORITY_MIN = -32768 };
+enum { LEASE_MS = 60000, PRIORITY_MIN = -32768 };
 
 struct raw_options raw_options = {
     .prefix = "raw_", .tasks = 10000, .batch = 1000, .settle = 500, .bytes = 8, .connections = 1};
@@ -82,8 +82,6 @@ bool raw_number(const char *name, const struct raw_values *values, int64_t *numb
         *number = (int64_t)values->window;
     else if (strcmp(name, "lease_ms") == 0)
         *number = LEASE_MS;
-    else if (strcmp(name, "inline_max") == 0)
-        *number = INLINE_MAX;
     else if (strcmp(name, "ahead") == 0)
         *number = PRIORITY_MIN;
     else if (strcmp(name, "priority") == 0 || strcmp(name, "at") == 0 || strcmp(name, "since") == 0)

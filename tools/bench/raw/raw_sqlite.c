@@ -12,7 +12,7 @@
 enum { BUSY_MS = 60000 };
 
 /* Columns of hold_take that claim_read has too, or lacks. */
-enum { ID = 0, STATE = 6, DUE_AT = 11, MODIFIED_AT = 14 };
+enum { ID = 0, STATE = 6, CREATED_AT = 11, DUE_AT = 12, MODIFIED_AT = 14 };
 
 struct ready {
     const char *name;
@@ -65,12 +65,19 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
+static int64_t time_of(sqlite3_stmt *stmt, int column) {
+    bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
+    return sqlite3_column_int64(stmt, null ? CREATED_AT : column);
+}
+
+/* NULL says that a time is when the task was put in, and that its state is pending. */
 static void keep(sqlite3_stmt *stmt, struct raw_task *task) {
     memcpy(task->id, sqlite3_column_text(stmt, ID), RAW_ID_SIZE);
     if (sqlite3_column_count(stmt) <= MODIFIED_AT) return;
-    snprintf(task->state, sizeof task->state, "%s", (const char *)sqlite3_column_text(stmt, STATE));
-    task->due_at = sqlite3_column_int64(stmt, DUE_AT);
-    task->modified_at = sqlite3_column_int64(stmt, MODIFIED_AT);
+    const char *state = (const char *)sqlite3_column_text(stmt, STATE);
+    snprintf(task->state, sizeof task->state, "%s", state ? state : "pending");
+    task->due_at = time_of(stmt, DUE_AT);
+    task->modified_at = time_of(stmt, MODIFIED_AT);
 }
 
 /* Every column is fetched, as a program would that runs the tasks. tasks NULL: nothing is kept. */
