@@ -64,7 +64,7 @@ async function search(page) {
   run(["enqueue", "gated", "{}", "--group", "november"]);
   for (const [field, value, found] of [["gate", "narrow", 2], ["group", "november", 1]]) {
     await goTo(page, "pool/tasks");
-    await page.click("details.more summary");
+    await page.locator("details.more").evaluate((/** @type {HTMLDetailsElement} */ more) => { more.open = true; });
     await page.fill(`#by-${field}`, value);
     await page.press(`#by-${field}`, "Enter");
     await page.waitForFunction((rows) => document.querySelectorAll("tbody tr").length === rows, found);
