@@ -41,7 +41,8 @@ static tp_status charge_once(tp_conn *conn, const tp_task *order, char receipt[T
     return status == TP_OK ? tp_commit(conn) : status; /* the caller rolls back */
 }
 
-/* The printer is out of paper when it is first asked. */
+/* The printer is out of paper when it is first asked: only for the example, which knows that nobody retries
+ * or releases its orders. Where it matters whether something was begun before, failures does not say it. */
 static int print_label(const tp_task *order, const char *receipt) {
     if (order->failures == 0) return 0;
     printf("label with %s\n", receipt);

@@ -239,7 +239,7 @@ typedef struct tp_task {
     const char *owner;     /* the claim token */
     int32_t shard;
     int32_t priority;     /* smaller is sooner */
-    int32_t failures;     /* so far */
+    int32_t failures;     /* since the last retry by a person; 0 does not say that no handler began it */
     int32_t max_failures; /* of the task itself, 0: the worker's policy decides */
     int64_t due_at;       /* while handling: when the lease lapses */
     int64_t created_at;
@@ -906,7 +906,8 @@ typedef enum tp_adopt_step {
     TP_ADOPT_COPY = 1,    /* one round: results into rows, then open rows into the pool */
     TP_ADOPT_COMPARE = 2, /* TP_CONFLICT: the old table and the pool differ */
     TP_ADOPT_REMOVE = 3   /* returns what no worker has begun, then drops the links; TP_CONFLICT: tasks are
-                             being handled; ask again when they have ended. Without links it changes nothing */
+                             being handled, ask again when they have ended, or are in no pool, as the text says.
+                             Without links it changes nothing */
 } tp_adopt_step;
 typedef void (*tp_adopt_fn)(const char *what, int64_t in_old, int64_t in_pool, void *arg);
 TP_API TP_CHECKED tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,

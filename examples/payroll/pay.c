@@ -60,8 +60,9 @@ static bool read_payment(const char *params, struct payment *payment) {
            read_cents(payment->amount, payment->cents, sizeof payment->cents);
 }
 
-/* Stands for the call to the bank. Slow work belongs here, before the transaction: what is locked is not
- * waited for. */
+/* Stands for a question to the bank, which moves no money: that does the insert below, in the task's
+ * transaction. (A call that moves money must be asked about before each call, whatever failures says:
+ * docs/guarantees.md.) Slow work belongs here, before the transaction: what is locked is not waited for. */
 static bool ask_bank(const tp_task *task, const struct payment *payment, int64_t pay_ms,
                      const char **refusal) {
     struct timespec pause = {(time_t)(pay_ms / 1000), (long)(pay_ms % 1000) * 1000000};

@@ -227,8 +227,9 @@ enum read_status csv_end(struct csv *csv) {
         csv->answer = refuse(csv, "a quote is not closed before the end of the file");
     else if (csv->state == AFTER_CR)
         csv->answer = refuse(csv, "a carriage return without a line feed");
-    else
-        csv->answer = end_record(csv);
+    else if (!is_blank(csv))
+        csv->answer = refuse(
+            csv, "the last line has no line end, so it may have been cut off (if it is whole, add one)");
     return csv->answer;
 }
 

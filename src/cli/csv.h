@@ -1,7 +1,8 @@
 /* A CSV reader (RFC 4180) that is fed bytes in chunks of any size and yields one record at a time. It keeps
- * one record in memory, never more than the limit. Lines may end in LF or CRLF, the last one in nothing; a
- * UTF-8 byte order mark is dropped; empty lines are skipped. It refuses what cannot be read without guessing:
- * unequal columns, stray quotes, a lone CR, NUL bytes, broken UTF-8. Must not know tasks. Read next: rows.h,
+ * one record in memory, never more than the limit. Lines end in LF or CRLF; a UTF-8 byte order mark is
+ * dropped; empty lines are skipped. It refuses what cannot be read without guessing: unequal columns, stray
+ * quotes, a lone CR, NUL bytes, broken UTF-8, and a last line without line end, which RFC 4180 allows: who
+ * wrote the file may have been stopped in the middle of a number. Must not know tasks. Read next: rows.h,
  * for what the columns mean. */
 #ifndef CLI_CSV_H
 #define CLI_CSV_H
@@ -18,7 +19,7 @@ void csv_close(struct csv *csv);
 
 /* Takes bytes up to the end of a record; *used says how many. Feed the rest again after READ_RECORD. */
 enum read_status csv_feed(struct csv *csv, const char *data, size_t length, size_t *used);
-/* Says that nothing follows. READ_RECORD: there was a last record without line end. READ_MORE: nothing. */
+/* Says that nothing follows. READ_MORE: nothing was left. */
 enum read_status csv_end(struct csv *csv);
 
 /* The record at hand. */

@@ -225,7 +225,7 @@ static void report_import(const struct import_result *result, int64_t skipped, e
     if (common.json)
         out_members(MEMBERS(MEMBER_NUMBER("rows", result->rows), MEMBER_NUMBER("inserted", result->inserted),
                             MEMBER_NUMBER("already_there", result->there),
-                            MEMBER_NUMBER("skipped", result->rows < skipped ? result->rows : skipped)));
+                            MEMBER_NUMBER("skipped", skipped)));
     else if (!common.quiet && code == EXIT_DONE)
         out_text("enqueued %lld, already there %lld\n", (long long)result->inserted,
                  (long long)result->there);

@@ -62,14 +62,23 @@ static const char *skip_text(const struct import *import, char text[SKIP_TEXT_SI
     return text;
 }
 
+/* Rows that an earlier run dealt with do not count. */
+static bool nothing_enqueued(const struct import *import) {
+    return import->result->rows == import->options->skip;
+}
+
 static enum cli_exit report_line(const struct import *import, const char *why) {
     long long line = import->csv ? csv_line(import->csv) : jsonl_line(import->jsonl);
     long long rows = import->result->rows;
 
-    if (rows == 0)
+    if (nothing_enqueued(import)) {
+        char as_before[SKIP_TEXT_SIZE] = "";
+
+        if (rows) snprintf(as_before, sizeof as_before, ", with --skip %lld as before", rows);
         return cli_fail(EXIT_INPUT,
-                        "%s line %lld: %s; nothing was enqueued, correct the line and run it again",
-                        import->name, line, why);
+                        "%s line %lld: %s; nothing was enqueued, correct the line and run it again%s",
+                        import->name, line, why, as_before);
+    }
     return cli_fail(
         EXIT_INPUT,
         "%s line %lld: %s; nothing of its batch was enqueued, the %lld rows before are dealt with: "
@@ -145,10 +154,7 @@ static enum cli_exit take_row(struct import *import) {
     tp_new_task task;
 
     import->rows_read++;
-    if (import->rows_read <= import->options->skip) {
-        import->result->rows = import->rows_read;
-        return EXIT_DONE;
-    }
+    if (import->rows_read <= import->options->skip) return EXIT_DONE;
     fill_row(import, &row);
     if (!row_to_task(&row, &task, error)) return report_line(import, error);
     if (import->witness == SIZE_MAX && !task.id[0] && !task.dedup_key) import->witness = import->batch.count;
@@ -220,8 +226,8 @@ static enum cli_exit take_end(struct import *import) {
 static enum cli_exit report_interrupted(const struct import *import) {
     char text[SKIP_TEXT_SIZE];
 
-    if (import->result->rows == 0) return cli_fail(EXIT_INTERRUPTED, "interrupted; nothing was enqueued");
-    return cli_fail(EXIT_INTERRUPTED, "interrupted%s", skip_text(import, text));
+    return cli_fail(EXIT_INTERRUPTED, "interrupted%s%s",
+                    nothing_enqueued(import) ? "; nothing was enqueued" : "", skip_text(import, text));
 }
 
 static enum cli_exit take_all(struct import *import) {
@@ -253,10 +259,13 @@ static int64_t size_of(int fd) {
 static enum cli_exit open_input(struct import *import) {
     const struct import_options *options = import->options;
     bool is_stdin = strcmp(options->path, "-") == 0;
+    char text[SKIP_TEXT_SIZE];
 
     import->name = is_stdin ? "standard input" : options->path;
     import->fd = is_stdin ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
-    if (import->fd < 0) return cli_fail(EXIT_IO, "cannot open %s: %s", import->name, strerror(errno));
+    if (import->fd < 0)
+        return cli_fail(EXIT_IO, "cannot open %s: %s%s", import->name, strerror(errno),
+                        skip_text(import, text));
     if (options->format == IMPORT_CSV)
         import->csv = cli_must(csv_open(CSV_RECORD_MAX));
     else
@@ -278,6 +287,8 @@ enum cli_exit import_file(tp_conn *conn, const struct import_options *options, s
 
     memset(&import, 0, sizeof import);
     memset(result, 0, sizeof *result);
+    /* From the beginning: who reads the number after a failure must not be told to put them in again. */
+    result->rows = options->skip;
     import.options = options;
     import.result = result;
     import.conn = conn;

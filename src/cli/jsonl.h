@@ -18,7 +18,8 @@ void jsonl_close(struct jsonl *jsonl);
 
 /* Takes bytes up to the end of a line that holds something; *used says how many. */
 enum read_status jsonl_feed(struct jsonl *jsonl, const char *data, size_t length, size_t *used);
-/* Says that nothing follows; as csv_end. */
+/* Says that nothing follows. READ_RECORD: there was a last line without line end, which is whole, because its
+ * object is closed. READ_MORE: nothing. */
 enum read_status jsonl_end(struct jsonl *jsonl);
 
 /* The object at hand: NULL when the field is absent or null. */

@@ -11,8 +11,6 @@
 #include "ops/operate.h"
 #include "store/record.h"
 
-/* The scripts of sql/common/adopt, by the number that their names begin with. */
-enum script { INSTALL = 1, BACK, COPY, GONE, OPEN, LEFT, REMOVE, COMPARE, ALONE_BACK = 91, ALONE_COPY };
 enum { TRIES = 10, IDS_MAX = 500 };
 
 struct adopting {
@@ -24,16 +22,9 @@ struct adopting {
     void *arg;
 };
 
-void tpi_adopt_free(struct tpi_adoption *adoption) {
-    for (size_t i = 0; i < TPI_ADOPT_COUNT; i++)
-        tpi_buf_free(&adoption->words[i]);
-    for (size_t i = 0; i < TPI_ADOPT_KEYS_MAX; i++)
-        tpi_buf_free(&adoption->keys[i]);
-}
-
 /* ---- Running scripts ----------------------------------------------------------------------------------- */
 
-static const struct tpi_script *find_script(const struct tpi_dialect *dialect, enum script number) {
+static const struct tpi_script *find_script(const struct tpi_dialect *dialect, enum tpi_adopt_script number) {
     const struct tpi_script *script = dialect->adopt;
     while (script->version != (int)number)
         script++;
@@ -51,7 +42,7 @@ static tp_status prepare(struct adopting *adopting, const char *text, struct tpi
 }
 
 /* rows gets what the last statement changed. */
-static tp_status change(struct adopting *adopting, enum script number, int64_t *rows) {
+static tp_status change(struct adopting *adopting, enum tpi_adopt_script number, int64_t *rows) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     tp_status status = TP_OK;
     for (size_t i = 0; i < script->statement_count && status == TP_OK; i++) {
@@ -67,7 +58,7 @@ static tp_status change(struct adopting *adopting, enum script number, int64_t *
     return status;
 }
 
-static tp_status define(struct adopting *adopting, enum script number) {
+static tp_status define(struct adopting *adopting, enum tpi_adopt_script number) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     struct tpi_store *store = &adopting->conn->store;
     tp_status status = TP_OK;
@@ -78,7 +69,7 @@ static tp_status define(struct adopting *adopting, enum script number) {
                             : tpi_stmt_direct(&store->link, "adopt_define", sql.data);
         tpi_buf_free(&sql);
         bool there = status < TP_OK && store->link.diag.class == TPI_CLASS_OBJECT_EXISTS;
-        if (number != INSTALL || !there) continue;
+        if (number != TPI_ADOPT_S_INSTALL || !there) continue;
         adopting->was_there = true;
         status = TP_OK;
     }
@@ -86,8 +77,9 @@ static tp_status define(struct adopting *adopting, enum script number) {
 }
 
 /* Reads at most limit rows of a script that is one query. */
-static tp_status query(struct adopting *adopting, enum script number, const struct tpi_column *columns,
-                       void *records, size_t size, size_t limit, size_t *count) {
+static tp_status query(struct adopting *adopting, enum tpi_adopt_script number,
+                       const struct tpi_column *columns, void *records, size_t size, size_t limit,
+                       size_t *count) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     struct tpi_stmt stmt = {0};
     tp_status status = prepare(adopting, script->statements[0], &stmt);
@@ -97,12 +89,8 @@ static tp_status query(struct adopting *adopting, enum script number, const stru
     return status;
 }
 
-static bool is_alone(const struct tpi_adoption *adoption) {
-    return adoption->words[TPI_ADOPT_ALONE].length != 0;
-}
-
-static enum script back_script(const struct adopting *adopting) {
-    return is_alone(&adopting->adoption) ? ALONE_BACK : BACK;
+static enum tpi_adopt_script back_script(const struct adopting *adopting) {
+    return tpi_adopt_alone(&adopting->adoption) ? TPI_ADOPT_S_ALONE_BACK : TPI_ADOPT_S_BACK;
 }
 
 static void report(const struct adopting *adopting, const char *what, int64_t in_old, int64_t in_pool) {
@@ -111,29 +99,77 @@ static void report(const struct adopting *adopting, const char *what, int64_t in
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-/* Skips the tasks that the script names, as long as it names some. */
-static tp_status withdraw(struct adopting *adopting, enum script number, const char *why, int64_t *all) {
+/* Tasks that are called back, and what is then written into their links, in the same transaction. */
+struct recall {
+    enum tpi_adopt_script which, then; /* then 0: nothing */
+    const char *pool, *why;
+};
+static const struct recall of_deleted = {TPI_ADOPT_S_GONE, 0, "pending", "its row was deleted"};
+static const struct recall of_open = {TPI_ADOPT_S_OPEN, TPI_ADOPT_S_RETURNED, "pending",
+                                      "returned to the old table"};
+static const struct recall of_reopened = {TPI_ADOPT_S_REOPENED, TPI_ADOPT_S_REPLACED, "failed",
+                                          "its row was opened again"};
+
+/* All of them, and their links, or TP_CONFLICT: a link must not say so of a task that others changed. */
+static tp_status recall_these(struct adopting *adopting, const struct recall *recall, const char *const *ids,
+                              size_t count) {
+    struct tpi_buf *list = &adopting->adoption.words[TPI_ADOPT_TASKS];
+    size_t done = 0;
+    int64_t rows = (int64_t)count;
+    tpi_buf_clear(list);
+    for (size_t i = 0; i < count; i++) {
+        tpi_buf_text(list, i ? ", '" : "'");
+        tpi_buf_text(list, ids[i]);
+        tpi_buf_char(list, '\'');
+    }
+    if (list->failed) return tpi_error(TP_NOMEM, "out of memory");
+    tp_status status =
+        tpi_operate_recall(adopting->conn, recall->pool, ids, count, adopting->who, recall->why, &done);
+    if (status == TP_OK && done == count && recall->then) status = change(adopting, recall->then, &rows);
+    if (status == TP_OK && (done != count || rows != (int64_t)count))
+        return tpi_error(TP_CONFLICT, "another session changed tasks of the old table");
+    return status;
+}
+
+/* *called: all were, or none; of more than one, TP_CONFLICT may be about one of them. */
+static tp_status recall_some(struct adopting *adopting, const struct recall *recall, const char *const *ids,
+                             size_t count, int64_t *called) {
+    struct tpi_scope scope;
+    tp_status status = tpi_scope_begin(adopting->conn, &scope);
+    if (status == TP_OK)
+        status = tpi_scope_end(adopting->conn, &scope, recall_these(adopting, recall, ids, count));
+    if (status == TP_OK) *called += (int64_t)count;
+    return status;
+}
+
+/* Those that somebody else has in hand are passed over. */
+static tp_status recall_chunk(struct adopting *adopting, const struct recall *recall, const char *const *ids,
+                              size_t count, int64_t *called) {
+    tp_status status = recall_some(adopting, recall, ids, count, called);
+    if (status != TP_CONFLICT && status != TP_TIMEOUT) return status;
+    status = TP_OK;
+    for (size_t i = 0; i < count && count > 1 && status == TP_OK; i++)
+        status = recall_chunk(adopting, recall, &ids[i], 1, called);
+    return status;
+}
+
+/* The tasks that the script names, as long as it names some. */
+static tp_status recall_all(struct adopting *adopting, const struct recall *recall, int64_t *called) {
     static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
     char(*ids)[TPI_UUID_SIZE] = calloc(IDS_MAX, sizeof *ids);
     const char *list[IDS_MAX];
     tp_status status = ids ? TP_OK : tpi_error(TP_NOMEM, "out of memory");
     for (bool more = true; more && status == TP_OK;) {
-        tp_selection selection = TP_SELECTION_INIT;
-        tp_operated operated = TP_OPERATED_INIT;
         size_t count = 0;
-        status = query(adopting, number, only, ids, sizeof *ids, IDS_MAX, &count);
+        int64_t before = *called;
+        status = query(adopting, recall->which, only, ids, sizeof *ids, IDS_MAX, &count);
         for (size_t i = 0; i < count; i++)
             list[i] = ids[i];
-        selection.ids = list;
-        selection.id_count = count;
-        selection.pool = "pending";
-        selection.who = adopting->who;
-        selection.why = why;
-        if (status == TP_OK && count)
-            status = tp_operate(adopting->conn, TP_ACTION_SKIP, &selection, &operated);
-        if (status == TP_NONE) status = TP_OK;
-        *all += (int64_t)operated.done;
-        more = count == IDS_MAX && operated.done;
+        for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
+            some = count - at < TPI_CHUNK ? count - at : TPI_CHUNK;
+            status = recall_chunk(adopting, recall, &list[at], some, called);
+        }
+        more = count == IDS_MAX && *called > before;
     }
     free(ids);
     return status;
@@ -148,13 +184,14 @@ static tp_status record(struct adopting *adopting, const char *action, int64_t r
     return rows ? tpi_audit_add(adopting->conn, &act) : TP_OK;
 }
 
-static tp_status change_and_record(struct adopting *adopting, enum script number, int64_t *rows) {
+static tp_status change_and_record(struct adopting *adopting, enum tpi_adopt_script number, int64_t *rows) {
     tp_status status = change(adopting, number, rows);
-    return status == TP_OK && number == COPY ? record(adopting, TPI_AUDIT_COPIED, *rows) : status;
+    return status == TP_OK && number == TPI_ADOPT_S_COPY ? record(adopting, TPI_AUDIT_COPIED, *rows) : status;
 }
 
 /* Some databases cannot make or drop a table in a transaction: it is recorded behind it. */
-static tp_status define_and_record(struct adopting *adopting, enum script number, const char *action) {
+static tp_status define_and_record(struct adopting *adopting, enum tpi_adopt_script number,
+                                   const char *action) {
     struct tpi_scope scope;
     tp_status status = define(adopting, number);
     if (status != TP_OK || adopting->was_there) return status;
@@ -164,7 +201,7 @@ static tp_status define_and_record(struct adopting *adopting, enum script number
 
 /* The way back, and then rows into the pool, each in a transaction. Another session that copies, or an old
  * consumer, may get in the way. */
-static tp_status move(struct adopting *adopting, enum script number, int64_t *rows) {
+static tp_status move(struct adopting *adopting, enum tpi_adopt_script number, int64_t *rows) {
     tp_status status = TP_OK;
     for (int i = 0; i < TRIES; i++) {
         struct tpi_scope scope;
@@ -177,11 +214,13 @@ static tp_status move(struct adopting *adopting, enum script number, int64_t *ro
 }
 
 static tp_status copy(struct adopting *adopting) {
-    int64_t withdrawn = 0, back = 0, taken = 0, rows = 0;
+    int64_t withdrawn = 0, reopened = 0, back = 0, taken = 0, rows = 0;
     int64_t batch = tpi_number(adopting->adoption.words[TPI_ADOPT_BATCH].data);
-    tp_status status = withdraw(adopting, GONE, "its row was deleted", &withdrawn);
+    tp_status status = recall_all(adopting, &of_deleted, &withdrawn);
     if (status == TP_OK) status = move(adopting, back_script(adopting), &back);
-    const enum script take = is_alone(&adopting->adoption) ? ALONE_COPY : COPY;
+    if (status == TP_OK) status = recall_all(adopting, &of_reopened, &reopened);
+    const enum tpi_adopt_script take =
+        tpi_adopt_alone(&adopting->adoption) ? TPI_ADOPT_S_ALONE_COPY : TPI_ADOPT_S_COPY;
     do {
         if (status == TP_OK) status = move(adopting, take, &rows);
         if (status == TP_OK) taken += rows;
@@ -204,7 +243,7 @@ static tp_status compare(struct adopting *adopting) {
     size_t count = 0;
     bool differs = false;
     memset(lines, 0, sizeof lines);
-    tp_status status = query(adopting, COMPARE, columns, lines, sizeof *lines, LINES, &count);
+    tp_status status = query(adopting, TPI_ADOPT_S_COMPARE, columns, lines, sizeof *lines, LINES, &count);
     for (size_t i = 0; i < count && status == TP_OK; i++) {
         report(adopting, lines[i].what, lines[i].in_old, lines[i].in_pool);
         differs = differs || lines[i].in_old != lines[i].in_pool;
@@ -218,24 +257,68 @@ static bool finds_no_table(const struct adopting *adopting, tp_status status) {
     return status < TP_OK && adopting->conn->store.link.diag.class == TPI_CLASS_NO_TABLE;
 }
 
-static tp_status remove_links(struct adopting *adopting) {
-    static const struct tpi_column only[] = {{TPI_READ_NUMBER, 0, sizeof(int64_t)}, TPI_COLUMN_END};
-    int64_t returned = 0, rows = 0, left = 0;
+/* A copy uses the links by their name: its transactions that are under way end before the links get another,
+ * and none begins afterwards. They have it still where a removal was cut off. */
+static tp_status unclose(struct adopting *adopting) {
+    tp_status status = define(adopting, TPI_ADOPT_S_UNCLOSE);
+    return finds_no_table(adopting, status) ? TP_OK : status;
+}
+
+/* TP_CONFLICT: there are links that must not be dropped. */
+static tp_status check_left(struct adopting *adopting, bool closed) {
+    struct left {
+        int64_t all, lost;
+    } left = {0, 0};
+    static const struct tpi_column columns[] = {TPI_COLUMN(NUMBER, struct left, all),
+                                                TPI_COLUMN(NUMBER, struct left, lost), TPI_COLUMN_END};
+    struct tpi_buf *word = &adopting->adoption.words[TPI_ADOPT_CLOSED];
     size_t count = 0;
-    tp_status status = withdraw(adopting, OPEN, "returned to the old table", &returned);
+    tpi_buf_clear(word);
+    if (closed) tpi_buf_text(word, "ed");
+    tp_status status = query(adopting, TPI_ADOPT_S_LEFT, columns, &left, sizeof left, 1, &count);
+    tpi_buf_clear(word);
+    if (status != TP_OK || !left.all) return status;
+    if (left.lost < left.all)
+        return tpi_error(TP_CONFLICT, "%" PRId64 " tasks of the old table are being handled; ask again",
+                         left.all - left.lost);
+    return tpi_error(TP_CONFLICT,
+                     "%" PRId64 " tasks of the old table are in no pool: they were purged or erased before "
+                     "their results were written back; set their rows by hand, delete their links, and ask "
+                     "again (docs/adopting.md)",
+                     left.lost);
+}
+
+/* What a copy put in meanwhile is seen behind the closing; then they are opened again. */
+static tp_status close_and_drop(struct adopting *adopting) {
+    tp_status status = define(adopting, TPI_ADOPT_S_CLOSE);
+    if (status != TP_OK) return status;
+    status = check_left(adopting, true);
+    if (status == TP_OK) return define_and_record(adopting, TPI_ADOPT_S_REMOVE, TPI_AUDIT_ADOPT_REMOVED);
+    struct tpi_kept_error kept = tpi_error_keep();
+    tp_status opened = unclose(adopting);
+    if (opened == TP_OK) tpi_error_restore(&kept);
+    return opened == TP_OK ? status : opened;
+}
+
+static tp_status remove_links(struct adopting *adopting) {
+    int64_t returned = 0, rows = 0;
+    tp_status status = unclose(adopting);
+    if (status == TP_OK) status = recall_all(adopting, &of_open, &returned);
     if (finds_no_table(adopting, status)) {
         status = tp_schema_check(adopting->conn);
         if (status == TP_OK) report(adopting, "returned", 0, 0);
         return status;
     }
     if (status == TP_OK) status = move(adopting, back_script(adopting), &rows);
-    if (status == TP_OK) status = query(adopting, LEFT, only, &left, sizeof left, 1, &count);
-    if (status == TP_OK && left)
-        return tpi_error(TP_CONFLICT, "%" PRId64 " tasks of the old table are being handled; ask again",
-                         left);
-    if (status == TP_OK) status = define_and_record(adopting, REMOVE, TPI_AUDIT_ADOPT_REMOVED);
+    if (status == TP_OK) status = check_left(adopting, false);
+    if (status == TP_OK) status = close_and_drop(adopting);
     if (status == TP_OK) report(adopting, "returned", returned, returned);
     return status;
+}
+
+static tp_status apply(struct adopting *adopting) {
+    tp_status status = unclose(adopting);
+    return status == TP_OK ? define_and_record(adopting, TPI_ADOPT_S_INSTALL, TPI_AUDIT_ADOPTED) : status;
 }
 
 tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const char *who,
@@ -246,7 +329,7 @@ tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const
     if (!mapping || !who || !*who) return tpi_error(TP_MISUSE, "tp_adopt needs a mapping, and who asks");
     status = tpi_adopt_read(mapping, conn->store.dialect, &adopting.adoption);
     if (status == TP_OK && (int)step == TP_ADOPT_APPLY)
-        status = define_and_record(&adopting, INSTALL, TPI_AUDIT_ADOPTED);
+        status = apply(&adopting);
     else if (status == TP_OK && step == TP_ADOPT_COPY)
         status = copy(&adopting);
     else if (status == TP_OK && step == TP_ADOPT_COMPARE)
@@ -256,42 +339,5 @@ tp_status tp_adopt(tp_conn *conn, const char *mapping, tp_adopt_step step, const
     else if (status == TP_OK)
         status = tpi_error(TP_MISUSE, "step %d is none of the tp_adopt_step list", (int)step);
     tpi_adopt_free(&adopting.adoption);
-    return status;
-}
-
-/* A script has marks that go over several lines. */
-static tp_status print_script(const struct tpi_adoption *adoption, const char *prefix,
-                              const struct tpi_script *script, tp_text_fn write, void *arg) {
-    struct tpi_buf text = {0}, out = {0};
-    for (size_t i = 0; i < script->line_count; i++) {
-        tpi_buf_text(&text, script->lines[i]);
-        tpi_buf_char(&text, '\n');
-    }
-    if (!text.failed && text.length) tpi_adopt_render(adoption, prefix, text.data, &out);
-    bool failed = text.failed || out.failed;
-    if (!failed && out.length) write(out.data, out.length, arg);
-    if (!failed) write("\n", 1, arg);
-    tpi_buf_free(&text);
-    tpi_buf_free(&out);
-    return failed ? tpi_error(TP_NOMEM, "out of memory") : TP_OK;
-}
-
-/* Of a table that is shared with old consumers, and of one that is not. */
-static bool is_used(const struct tpi_adoption *adoption, enum script number) {
-    bool shared = number == BACK || number == COPY, alone = number >= ALONE_BACK;
-    return is_alone(adoption) ? !shared : !alone;
-}
-
-tp_status tp_adopt_print(tp_env *env, const char *mapping, tp_text_fn write, void *arg) {
-    struct tpi_adoption adoption = {0};
-    if (!env || !mapping || !write) return tpi_error(TP_MISUSE, "tp_adopt_print: an argument is NULL");
-    const struct tpi_dialect *dialect = atomic_load(&env->dialect);
-    if (!dialect)
-        return tpi_error(TP_MISUSE, "which dialect? say Dialect= in the connection string, or connect first");
-    tp_status status = tpi_adopt_read(mapping, dialect, &adoption);
-    for (const struct tpi_script *script = dialect->adopt; status == TP_OK && script->file; script++)
-        if (is_used(&adoption, (enum script)script->version))
-            status = print_script(&adoption, env->prefix, script, write, arg);
-    tpi_adopt_free(&adoption);
     return status;
 }

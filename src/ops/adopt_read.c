@@ -350,3 +350,14 @@ tp_status tpi_adopt_read(const char *mapping, const struct tpi_dialect *dialect,
     free(text);
     return no_memory(adoption) ? tpi_error(TP_NOMEM, "out of memory") : status;
 }
+
+void tpi_adopt_free(struct tpi_adoption *adoption) {
+    for (size_t i = 0; i < TPI_ADOPT_COUNT; i++)
+        tpi_buf_free(&adoption->words[i]);
+    for (size_t i = 0; i < TPI_ADOPT_KEYS_MAX; i++)
+        tpi_buf_free(&adoption->keys[i]);
+}
+
+bool tpi_adopt_alone(const struct tpi_adoption *adoption) {
+    return adoption->words[TPI_ADOPT_ALONE].length != 0;
+}

@@ -24,6 +24,7 @@
 #define TPI_HISTORY_DRAINED  "drained"
 #define TPI_HISTORY_CANCEL   "cancel"   /* a task in hand: whoever has it is told */
 #define TPI_HISTORY_CANCELED "canceled" /* and it ended so, or it waited, or its deadline had passed */
+#define TPI_HISTORY_RECALLED "recalled" /* skipped by an adoption: its row is the old table's, or gone */
 #define TPI_HISTORY_EYES     "eyes"     /* the setting of four eyes */
 #define TPI_HISTORY_ASKED    "asked"
 #define TPI_HISTORY_APPROVED "approved"

@@ -367,6 +367,7 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
             struct tpi_operate_step step = actions[action];
+            if (op->word) step.word = op->word;
             step.pool = (enum tpi_pool)pool;
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);

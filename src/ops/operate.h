@@ -23,7 +23,8 @@ struct tpi_operation {
     char act[TPI_UUID_SIZE];        /* of this call */
     /* Not NULL: what would be changed is noted as the rows of this request. */
     const char *request_id;
-    bool by_worker; /* not a person's act: no audit, and nobody is asked to end what he has in hand */
+    const char *word; /* of the history and the audit; NULL: the action's */
+    bool by_worker;   /* not a person's act: no audit, and nobody is asked to end what he has in hand */
     tp_operated result;
 };
 
@@ -42,6 +43,10 @@ TP_CHECKED tp_status tpi_operate_run(struct tpi_operation *op, tp_action action)
 TP_CHECKED tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool,
                                        const char *const *keys, size_t count, const char *who,
                                        const char *why, size_t *done);
+/* A skip, in the transaction that is open, that is recorded as TPI_HISTORY_RECALLED: it needs no second
+ * person (the triggers of four eyes refuse TPI_HISTORY_SKIPPED without a request). */
+TP_CHECKED tp_status tpi_operate_recall(tp_conn *conn, const char *pool, const char *const *ids, size_t count,
+                                        const char *who, const char *why, size_t *done);
 /* Purge (purge.c), and of just these keys. */
 TP_CHECKED tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size_t count);
 TP_CHECKED tp_status tpi_purge(struct tpi_operation *op);

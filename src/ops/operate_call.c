@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/four_eyes.h"
+#include "ops/history.h"
 #include "ops/request.h"
 
 /* ---- Four eyes ----------------------------------------------------------------------------------------- */
@@ -77,6 +78,16 @@ static void take_request_id(struct tpi_operation *op, const tp_operated *result)
     id[sizeof op->result.request_id - 1] = '\0';
 }
 
+static tp_status run_given(struct tpi_operation *op, tp_action action, const char *const *keys, size_t count,
+                           size_t *done) {
+    bool purges = action == TP_ACTION_PURGE;
+    tp_status status = tpi_operate_begin(op, action);
+    if (status == TP_OK) status = purges ? tpi_purge_keys(op, keys, count) : tpi_operate_run(op, action);
+    free(op->ids.all);
+    *done = op->result.done + op->result.asked;
+    return status;
+}
+
 tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, const char *const *keys,
                             size_t count, const char *who, const char *why, size_t *done) {
     tp_selection selection = TP_SELECTION_INIT;
@@ -87,11 +98,19 @@ tp_status tpi_operate_given(tp_conn *conn, tp_action action, const char *pool, c
     selection.why = why;
     selection.ids = purges ? NULL : keys;
     selection.id_count = purges ? 0 : count;
-    tp_status status = tpi_operate_begin(&op, action);
-    if (status == TP_OK) status = purges ? tpi_purge_keys(&op, keys, count) : tpi_operate_run(&op, action);
-    free(op.ids.all);
-    *done = op.result.done + op.result.asked;
-    return status;
+    return run_given(&op, action, keys, count, done);
+}
+
+tp_status tpi_operate_recall(tp_conn *conn, const char *pool, const char *const *ids, size_t count,
+                             const char *who, const char *why, size_t *done) {
+    tp_selection selection = TP_SELECTION_INIT;
+    struct tpi_operation op = {.conn = conn, .selection = &selection, .word = TPI_HISTORY_RECALLED};
+    selection.pool = pool;
+    selection.who = who;
+    selection.why = why;
+    selection.ids = ids;
+    selection.id_count = count;
+    return run_given(&op, TP_ACTION_SKIP, ids, count, done);
 }
 
 tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given, tp_operated *result) {

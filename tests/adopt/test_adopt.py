@@ -7,20 +7,15 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from pool import BASE, LIMIT_S, PREFIX, SQLITE, TASKPOOL, check, end, environment, listed, main, run, start  # noqa: E402
+import old_table
+from old_table import ORACLE, attempt, connect, table
+from pool import BASE, LIMIT_S, PREFIX, SQLITE, TASKPOOL, check, end, environment, listed, main, run, start  # the path: old_table
 
 PYTHON, ROWS = "/usr/bin/python3", 20
 SELF = os.path.abspath(__file__)
-ORACLE = "Dialect=oracle" in BASE or os.environ.get("TASKPOOL_TEST_ENTRY") == "oracle"
-OLD = PREFIX + "old_"
 MARIADB = any(name in BASE for name in ("MariaDB", "MySQL"))
 TIME = "DATE" if ORACLE else "DATETIME" if MARIADB else "TIMESTAMP"
 FAR = "'2037-01-02 03:04:05'" if MARIADB or not ORACLE else "TO_DATE('2037-01-02 03:04:05', 'YYYY-MM-DD HH24:MI:SS')"
-
-
-def table(name):
-    return f'"{OLD}{name}"' if ORACLE else OLD + name
 
 
 class Design:
@@ -57,51 +52,6 @@ DESIGNS = [
            lambda i, data: (i, data, "failed" if i % 3 == 0 else "pending", 1, int(i % 3 == 0)),
            "status IN ('pending', 'failed') AND to_process = 1", "status = 'handling'", "status = 'handling'", "status = 'finished'"),
 ]
-
-
-def connect():
-    import pyodbc
-    last = None
-    for _ in range(50):
-        try:
-            return pyodbc.connect(environment({})["TASKPOOL_DSN"], autocommit=SQLITE)  # there a BEGIN is its own
-        except pyodbc.Error as error:
-            last = error
-            time.sleep(0.05)
-    raise last
-
-
-def finish(connection, how):
-    if SQLITE:
-        connection.cursor().execute(how)
-    elif how == "COMMIT":
-        connection.commit()
-    else:
-        connection.rollback()
-
-
-def attempt(connection, statements):
-    """Runs them in one transaction, again where another session got in the way. The last one's row count, or rows."""
-    import pyodbc
-    for _ in range(400):
-        try:
-            cursor = connection.cursor()
-            if SQLITE:
-                cursor.execute("BEGIN IMMEDIATE")
-            for sql, *values in statements:
-                cursor.execute(sql, *values)
-            result = cursor.fetchall() if cursor.description else cursor.rowcount
-            cursor.close()
-            finish(connection, "COMMIT")
-            return result
-        except pyodbc.Error as error:
-            try:
-                finish(connection, "ROLLBACK")
-            except pyodbc.Error:
-                pass  # it ended already
-            last = error
-            time.sleep(0.01)
-    raise last
 
 
 def same_key(design, row):
@@ -460,7 +410,7 @@ if subprocess.run([PYTHON, "-c", "import pyodbc"], stderr=subprocess.DEVNULL, ch
     sys.exit(77)
 EXAMPLES = os.path.realpath(sys.argv[2])
 if sys.argv[3:4] == ["--old-worker"]:
-    OLD = sys.argv[4] + "old_"
+    old_table.OLD = sys.argv[4] + "old_"
     for each in DESIGNS:
         each.table = table(each.name)
     old_worker()

@@ -281,7 +281,7 @@ expect "list nothing" 1 '' 'no such task in the pending pool; --pool names anoth
     printf '\xef\xbb\xbfhandler,biz_key,name,amount\r\n'
     printf 'csv,E1,王小明,1.10\r\n'
     printf 'csv,E2,"𠮷野, ""Joe"" 😀",2\r\n'
-    printf '\r\ncsv,E3,"two\nlines",3'
+    printf '\r\ncsv,E3,"two\nlines",3\r\n'
 } >people.csv
 run enqueue --file people.csv
 expect "csv with Chinese, four-byte characters, CRLF, a mark" 0 '^enqueued 3, already there 0$'
@@ -439,6 +439,8 @@ bad_csv "params of more than 1 MiB" 'bad line 3: params is 1048577 bytes long; a
     cat long long
 } >bad
 bad_csv "a record without end" 'bad line 3: longer than [0-9]+ bytes'
+printf 'biz_key,amount\n1,1250.00\n2,12' >bad
+bad_csv "a file that was cut off in a number" 'bad line 3: the last line has no line end, so it may have been cut off \(if it is whole, add one\); nothing was enqueued'
 printf 'biz_key\n1\n' >nohandler.csv
 run enqueue --file nohandler.csv
 expect "no handler" 3 '' 'nohandler.csv line 2: handler is missing'
@@ -455,6 +457,27 @@ expect_that "each row is there once" is \
     "$("$TASKPOOL" list --json --handler batches | field biz_key | sort -u | wc -l)" 25
 run enqueue --file many.csv --handler batches --skip 26
 expect "--skip beyond the file" 3 '' 'has only 25 rows, --skip says 26'
+# Whatever happens among the rows that are passed over, the number to go on with is no smaller than before.
+run enqueue --file bad --format csv --handler batches --skip 24 --json
+expect "an error among the rows passed over" 3 '"rows":24,"inserted":0,"already_there":0,"skipped":24' \
+    'bad line 24: .*; nothing was enqueued, correct the line and run it again, with --skip 24 as before$'
+run enqueue --file nowhere.csv --skip 20 --json
+expect "a file that is not there, with --skip" 74 '"rows":20,' 'cannot open nowhere.csv: .*; .* 20 rows are dealt with: go on with --skip 20$'
+mkfifo endless
+"$TASKPOOL" enqueue --file endless --handler batches --skip 1000000 --json >out 2>err &
+endless=$!
+{ # more than a pipe holds: when it is written the program reads, and knows what to do at the signal
+    echo biz_key
+    seq 100000
+} >endless.csv
+exec 3>endless
+cat endless.csv >&3
+kill -TERM $endless
+wait $endless
+code=$?
+exec 3>&-
+expect "stopped among the rows passed over" 130 '"rows":1000000,"inserted":0' \
+    'interrupted; nothing was enqueued; the first 1000000 rows are dealt with: go on with --skip 1000000$'
 run enqueue --file nowhere.csv
 expect "a file that is not there" 74 '' 'cannot open nowhere.csv'
 run enqueue --file .

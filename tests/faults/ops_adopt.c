@@ -26,6 +26,7 @@ static void drop_links(void) {
     forget_all(pool.a);
     forget_all(pool.b);
     (void)sql_try(pool.eye, "DROP TABLE tp_adopt_fx");
+    (void)sql_try(pool.eye, "DROP TABLE tp_adopted_fx");
 }
 
 STEP(drop_all, drop_links(); (void)sql_try(pool.eye, "DROP TABLE tp_old"))
@@ -105,7 +106,9 @@ CALL(give_back, step_on(work->conn, false, TP_ADOPT_REMOVE))
 static void each_is_open_again(struct work *work) {
     want_number(old_rows("status = 0"), ROWS);
     want_all(work, "finished", "skipped", 0);
-    if (sql_try(pool.eye, "SELECT COUNT(*) FROM tp_adopt_fx")) wrong("the links are there");
+    if (sql_try(pool.eye, "SELECT COUNT(*) FROM tp_adopt_fx") ||
+        sql_try(pool.eye, "SELECT COUNT(*) FROM tp_adopted_fx"))
+        wrong("the links are there");
 }
 
 static const struct operation operations[] = {

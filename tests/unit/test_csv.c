@@ -15,16 +15,23 @@ static void show_record(struct seen *seen, const struct csv *csv) {
 
 TEST_AS(test_csv__reads_plain_records, reads_as("a,b\n1,2\n3,4\n", "1:<a><b> 2:<1><2> 3:<3><4> "))
 
-TEST(test_csv__takes_a_missing_final_newline) {
-    reads_as("a,b\n1,2", "1:<a><b> 2:<1><2> ");
-    reads_as("a\n\"x\"", "1:<a> 2:<x> ");
+#define CUT_OFF "the last line has no line end, so it may have been cut off (if it is whole, add one)"
+
+/* 1250.00 may have been written up to its third digit. */
+TEST(test_csv__refuses_a_last_line_that_may_be_cut_off) {
+    reads_as("a,b\n1,125", "1:<a><b> 2:" CUT_OFF);
+    reads_as("a,b\n1,", "1:<a><b> 2:" CUT_OFF);
+    reads_as("a\n\"x\"", "1:<a> 2:" CUT_OFF);
+    reads_as("a\n\"\"", "1:<a> 2:" CUT_OFF);
+    reads_as("a,b", "1:" CUT_OFF);
+    reads_as("a\nx\n\n", "1:<a> 2:<x> ");
 }
 
 TEST_AS(test_csv__takes_crlf, reads_as("a,b\r\n1,2\r\n\"3\",\"4\"\r\n", "1:<a><b> 2:<1><2> 3:<3><4> "))
 
 TEST(test_csv__keeps_empty_fields) {
-    reads_as("a,b,c\n,,\n1,,\n,,3", "1:<a><b><c> 2:<><><> 3:<1><><> 4:<><><3> ");
-    reads_as("a,b\n1,", "1:<a><b> 2:<1><> ");
+    reads_as("a,b,c\n,,\n1,,\n,,3\n", "1:<a><b><c> 2:<><><> 3:<1><><> 4:<><><3> ");
+    reads_as("a,b\n1,\n", "1:<a><b> 2:<1><> ");
     reads_as("a\n\"\"\n", "1:<a> 2:<> ");
 }
 
@@ -59,7 +66,7 @@ TEST(test_csv__keeps_what_only_begins_like_a_mark) {
     reads_as("\xEF\xBB\xBE,b\n", "1:<\xEF\xBB\xBE><b> ");
     reads_as("\xEF\xBC\x81,b\n", "1:<\xEF\xBC\x81><b> ");
     reads_as("a\n\xEF\xBB\xBF\n", "1:<a> 2:<\xEF\xBB\xBF> ");
-    reads_as("\xEF",
+    reads_as("\xEF\n",
              "1:broken UTF-8 in column 1 (convert the file, for instance: iconv -f GB18030 -t UTF-8)");
 }
 
@@ -81,7 +88,7 @@ TEST(test_csv__refuses_broken_utf8) {
     reads_as("a\n\xED\xA0\x80\n", "1:<a> 2:broken UTF-8 in column 1" BROKEN);     /* surrogate */
     reads_as("a\n\xF4\x90\x80\x80\n", "1:<a> 2:broken UTF-8 in column 1" BROKEN); /* beyond U+10FFFF */
     reads_as("a\n\"1\n2\"\n\xCD\xF5\n", "1:<a> 2:<1\n2> 4:broken UTF-8 in column 1" BROKEN); /* GB2312 */
-    reads_as("a\n\xE7\x8E", "1:<a> 2:broken UTF-8 in column 1" BROKEN); /* cut off by the end */
+    reads_as("a\n\xE7\x8E\n", "1:<a> 2:broken UTF-8 in column 1" BROKEN); /* cut off by the line's end */
 }
 
 #define NUL_BYTE "a NUL byte (is the file UTF-16? convert it: iconv -f UTF-16 -t UTF-8)"
@@ -114,8 +121,10 @@ TEST(test_csv__refuses_a_record_beyond_the_limit) {
     memset(data + 2, 'x', LIMIT - 1);
     memset(wanted + 9, 'x', LIMIT - 1);
     memcpy(wanted + 9 + LIMIT - 1, "> ", 3);
+    data[2 + LIMIT - 1] = '\n';
     reads_as(data, wanted);
     data[2 + LIMIT - 1] = 'x';
+    data[2 + LIMIT] = '\n';
     reads_as(data, "1:<a> 2:longer than 200 bytes (is a quote not closed?)");
     data[2] = '"';
     memset(data + 3, '\n', LIMIT * 2);

@@ -44,6 +44,16 @@ TEST(test_jsonl__takes_a_missing_final_newline) {
     reads_as("{\"handler\":\"a\"}", "1:handler=a; ");
 }
 
+/* The object is closed, or it is refused: wherever its writer was stopped. */
+TEST(test_jsonl__refuses_a_last_line_that_is_cut_off) {
+    static const char whole[] = "{\"handler\":\"a\",\"shard\":12,\"params\":{\"amount\":1250.00}}";
+    for (size_t length = 1; length < sizeof whole - 1; length++) {
+        struct seen seen;
+        read_in_steps(&seen, whole, length, LIMIT);
+        assert_null(strstr(seen.text, "handler="));
+    }
+}
+
 TEST(test_jsonl__takes_crlf_blank_lines_and_a_mark) {
     reads_as("\xEF\xBB\xBF{\"handler\":\"a\"}\r\n\r\n \t\n{\"handler\":\"b\"}\r\n\n",
              "1:handler=a; 4:handler=b; ");

@@ -4,9 +4,6 @@
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'done'
 WHERE (link_stage = 'pool' OR (link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_task))
   AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.state = 'done');
-UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'returned'
-WHERE link_stage = 'pool'
-  AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.reason = 'returned to the old table');
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'skipped'
 WHERE (link_stage = 'pool' OR (link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_task))
   AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.state = 'skipped');
@@ -18,8 +15,10 @@ WHERE link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_tas
   AND EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task);
 UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE {adopt_ours} AND {adopt_by link_stage = 'retried'};
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'retried';
--- Only rows that still have our mark: what somebody has written over it stays.
-UPDATE [table] {adopt_of} SET [state] = [done] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'done'};
+-- Only rows that still have our mark: what somebody has written over it stays. But a row that was opened again while its task was in the
+-- pool, or was retried by an operator, is done.
+UPDATE [table] {adopt_of} SET [state] = [done]
+WHERE (({adopt_ours}) OR ([open])) AND {adopt_by link_stage = 'settled' AND link_result = 'done'};
 UPDATE [table] {adopt_of} SET [state] = [skipped] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'skipped'};
 UPDATE [table] {adopt_of} SET [state] = [failed] WHERE {adopt_ours} AND {adopt_by link_stage = 'settled' AND link_result = 'failed'};
 UPDATE [table] {adopt_of} SET [if owner~[owner] = NULL][unless owner~[state] = {adopt_was}]

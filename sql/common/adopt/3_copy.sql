@@ -3,10 +3,14 @@
 
 -- A row that was opened again while its task is in the pool is the same row: it gets its mark back, and no second task.
 UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE [open] AND {adopt_by link_stage = 'pool'};
--- One that was opened again after its task had failed is a new task.
+-- One that was opened again after its task had failed is a new task, but not while that one can run again. Those in the failed pool were
+-- skipped before, and their links closed; these were purged from it.
 UPDATE tp_adopt_[name] SET link_closed = link_task
 WHERE link_stage = 'back' AND link_closed <> link_task
-  AND EXISTS (SELECT 1 FROM [table] src WHERE [keys AND~src.@ = key_#] AND [open]);
+  AND EXISTS (SELECT 1 FROM [table] src WHERE [keys AND~src.@ = key_#] AND [open])
+  AND NOT EXISTS (SELECT 1 FROM tp_failed task WHERE task.id = link_task)
+  AND NOT EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task)
+  AND NOT EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task);
 INSERT INTO tp_adopt_[name] ([keys ,~key_#], link_was, link_task, link_closed, link_stage, link_result)
 SELECT [keys ,~src.@], src.[state], {new_id}, '00000000-0000-0000-0000-000000000000', 'new', 'none'
 FROM [table] src

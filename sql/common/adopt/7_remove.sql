@@ -1,1 +1,1 @@
-DROP TABLE tp_adopt_[name];
+DROP TABLE tp_adopted_[name];

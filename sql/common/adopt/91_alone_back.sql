@@ -3,9 +3,6 @@
 
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'done'
 WHERE link_stage = 'pool' AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.state = 'done');
-UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'returned'
-WHERE link_stage = 'pool'
-  AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.reason = 'returned to the old table');
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'skipped'
 WHERE link_stage = 'pool' AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.state = 'skipped');
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'failed'

@@ -1,0 +1,230 @@
+#!/usr/bin/env -S python3 -B
+"""test_adopt_acts.py PATH_TO_TASKPOOL: what people do beside an adoption: four eyes, skips, retries, rows that are opened again, purges, and
+a copy while the links are removed. No row is done twice, and none is left. Skipped where /usr/bin/python3 has no pyodbc."""
+import subprocess
+import sys
+
+from old_table import attempt, connect, table
+from pool import BASE, PREFIX, SQLITE, check, end, listed, main, program, run, start, until  # the path: old_table
+
+OPEN, TAKEN, DONE, SKIPPED, FAILED = 0, 9, 1, 4, 2
+MAPPING = f"""name = x
+table = {table("x")}
+key = id
+state = status
+open = {OPEN}
+taken = {TAKEN}
+done = {DONE}
+skipped = {SKIPPED}
+failed = {FAILED}
+handler = 'pay'
+params = data
+"""
+LINKS, CLOSED = PREFIX + "adopt_x", PREFIX + "adopted_x"
+
+
+class Rows:
+    """The old table, and the steps."""
+
+    def __init__(self, name, mapping):
+        self.name, self.connection = name, connect()
+        self.sql(f"CREATE TABLE {table(name)} (id INTEGER PRIMARY KEY, data VARCHAR(40), status INTEGER)")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(mapping)
+
+    def sql(self, text):
+        return attempt(self.connection, [(text,)])
+
+    def put(self, i):
+        self.sql(f"INSERT INTO {table(self.name)} (id, data, status) VALUES ({i}, 'row {i}', {OPEN})")
+
+    def set(self, i, what):
+        self.sql(f"UPDATE {table(self.name)} SET {what} WHERE id = {i}")
+
+    def states(self):
+        return dict(tuple(row) for row in self.sql(f"SELECT id, status FROM {table(self.name)}"))
+
+    def step(self, step, wanted=0, what=""):
+        code, out, err = run("adopt", self.name, step)
+        check(f"{step} {what}", code == wanted, f"exit code {code}: {out}{err}")
+        return out + err
+
+
+def task(data):
+    """Those of a row."""
+    return [each for each in listed("--pool", "all") if each.get("params") == data]
+
+
+def work(name):
+    code, out, err = run("work", "--handler", f"pay=./{name}", "--drain", "--poll", "20ms", "--retry", "none")
+    check(f"work {name}", code in (0, 8), f"{code} {out}{err}")
+
+
+def fail(rows, i):
+    rows.put(i)
+    rows.step("--copy")
+    work("bad")
+    rows.step("--copy")
+    check(f"row {i} has failed", rows.states()[i] == FAILED, rows.states())
+
+
+def test_skip_in_the_words_of_a_removal(rows):
+    rows.put(1)
+    rows.step("--copy")
+    run("skip", "--id", task("row 1")[0]["id"], "--why", "returned to the old table")
+    rows.step("--copy")
+    check("what a person skipped is skipped, whatever he says", rows.states()[1] == SKIPPED, rows.states())
+
+
+def test_four_eyes(rows):
+    code, _, err = run("four-eyes", "on", "--who", "ann")
+    check("four eyes", code == 0, err)
+    for i in (2, 3):
+        rows.put(i)
+    rows.step("--copy")
+    rows.sql(f"DELETE FROM {table('x')} WHERE id = 3")
+    rows.put(4)
+    rows.step("--copy", what="with a deleted row")
+    check("its task is recalled", [each["state"] for each in task("row 3")] == ["skipped"], task("row 3"))
+    check("and others get in", len(task("row 4")) == 1)
+    out = rows.step("--remove", what="with four eyes")
+    check("two are returned", "returned 2" in out, out)
+    check("their rows are open", rows.states() == {1: SKIPPED, 2: OPEN, 4: OPEN}, rows.states())
+    check("no request was written", run("requests")[0] == 1, run("requests")[1])
+    events = run("history", task("row 2")[0]["id"])[1]
+    check("the history tells", "recalled" in events and "returned to the old table" in events, events)
+    out = run("audit", "--action", "recalled")[1]
+    check("the audit has it", "recalled" in out and " 2 " in out, out)
+    rows.step("--apply", what="again")
+    rows.step("--copy")
+    work("good")
+    rows.step("--copy")
+    check("each is done", rows.states() == {1: SKIPPED, 2: DONE, 4: DONE}, rows.states())
+    code, out, err = run("four-eyes", "off", "--who", "ann")
+    check("off is a request", code == 13, out + err)
+    check("approved", run("approve", (out + err).split()[3].rstrip(":"), "--who", "bob")[0] == 0, out + err)
+
+
+def test_row_that_is_opened_again(rows):
+    fail(rows, 10)
+    rows.set(10, f"status = {OPEN}, data = 'corrected'")
+    rows.step("--copy")
+    check("its failed task is skipped", [each["state"] for each in task("row 10")] == ["skipped"], task("row 10"))
+    check("and nobody retries it", run("retry", "--id", task("row 10")[0]["id"])[0] == 1)
+    check("the row is a new task", [each["state"] for each in task("corrected")] == ["pending"] and rows.states()[10] == TAKEN)
+    rows.step("--compare", what="with a row that was opened again")
+    work("good")
+    rows.step("--copy")
+    check("which is done", rows.states()[10] == DONE, rows.states())
+
+
+def test_row_that_is_opened_again_and_retried(rows):
+    for i in (20, 21):
+        fail(rows, i)
+        rows.set(i, f"status = {OPEN}")
+        run("retry", "--id", task(f"row {i}")[0]["id"])
+        if i == 20:
+            work("good")
+        rows.step("--copy")
+        check(f"row {i} has one task", len(task(f"row {i}")) == 1, task(f"row {i}"))
+        check(f"row {i} is not open", rows.states()[i] == (DONE if i == 20 else TAKEN), rows.states())
+    work("good")
+    rows.step("--copy")
+    check("row 21 is done", rows.states()[21] == DONE, rows.states())
+    rows.step("--compare", what="with a row that was retried")
+
+
+def test_purged(rows):
+    fail(rows, 30)
+    run("purge", "--pool", "failed", "--all")
+    rows.set(30, f"status = {OPEN}, data = 'again'")
+    rows.step("--copy")
+    check("a row whose failed task was purged is a new task", len(task("again")) == 1, rows.states())
+    work("good")
+    run("purge", "--pool", "finished", "--all")
+    out = rows.step("--remove", 9, "with a task that was purged")
+    check("which is told", "1 tasks of the old table are in no pool" in out and "being handled" not in out, out)
+    rows.set(30, f"status = {DONE}")
+    rows.sql(f"DELETE FROM {LINKS} WHERE link_stage = 'pool'")
+    rows.step("--remove", what="once it was set by hand")
+    rows.step("--apply")
+
+
+def test_copy_while_the_links_are_removed(rows):
+    """The copy has put its task in, and commits when the removal has found nothing left."""
+    other = connect()
+    if SQLITE:
+        other.cursor().execute("BEGIN IMMEDIATE")
+    key, was = ("40", str(OPEN))
+    task_id = "'0190a000-0000-7000-8000-000000000040'"
+    zeros = "'00000000-0000-0000-0000-000000000000'"
+    other.cursor().execute(f"INSERT INTO {LINKS} (key_1, link_was, link_task, link_closed, link_stage, link_result) "
+                           f"VALUES ({key}, {was}, {task_id}, {zeros}, 'pool', 'none')")
+    other.cursor().execute(f"INSERT INTO {PREFIX}pending (id, handler, params, state, due_at) "
+                           f"VALUES ({task_id}, 'pay', 'row 40', 'handling', 9000000000000)")
+    removing = start("adopt", "x", "--remove")
+    if "PostgreSQL" in BASE:
+        watch = connect()
+        check("the removal waits for the copy", until(lambda: attempt(watch, [(
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+            f"AND (query LIKE 'ALTER TABLE {LINKS}%' OR query LIKE 'DROP TABLE {LINKS}%')",)])[0][0] == 1))
+    if SQLITE:
+        other.cursor().execute("COMMIT")
+    else:
+        other.commit()
+    code, out, err = end(removing)
+    check("the removal sees what the copy put in", code == 9 and "1 tasks of the old table are being handled" in err, f"{code} {out}{err}")
+    check("its link is there", rows.sql(f"SELECT COUNT(*) FROM {LINKS} WHERE link_stage = 'pool'")[0][0] == 1)
+    rows.sql(f"DELETE FROM {LINKS} WHERE link_stage = 'pool'")
+    rows.sql(f"DELETE FROM {PREFIX}pending WHERE id = {task_id}")
+
+
+def test_removal_that_was_cut_off(rows):
+    rows.put(50)
+    rows.step("--copy")
+    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {CLOSED}")
+    rows.put(51)
+    check("no copy goes on", run("adopt", "x", "--copy")[0] in (5, 6) and rows.states()[51] == OPEN)
+    rows.step("--apply")
+    rows.step("--compare", what="after it was applied again")
+    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {CLOSED}")
+    out = rows.step("--remove", what="once more")
+    check("it ends what was begun", "returned 1" in out and rows.states()[50] == OPEN, out)
+    out = rows.step("--remove", what="of nothing")
+    check("asked again it changes nothing", "returned 0" in out, out)
+
+
+def test_alone():
+    rows = Rows("y", MAPPING.replace(table("x"), table("y")).split("state =")[0].replace("name = x", "name = y") +
+                "alone = yes\ndone = delete\nfailed = delete\nhandler = 'pay'\nparams = data\n")
+    rows.step("--apply")
+    for i in (60, 61):
+        rows.put(i)
+    rows.step("--copy")
+    run("skip", "--id", task("row 61")[0]["id"], "--why", "returned to the old table")
+    run("four-eyes", "on", "--who", "ann")
+    out = rows.step("--remove", what="alone")
+    check("alone: what was not begun is returned, and stays", "returned 1" in out and rows.states() == {60: OPEN}, f"{out} {rows.states()}")
+    rows.sql(f"DROP TABLE {table('y')}")
+
+
+def test():
+    program("good", "exit 0\n")
+    program("bad", "exit 1\n")
+    rows = Rows("x", MAPPING)
+    rows.step("--apply")
+    test_skip_in_the_words_of_a_removal(rows)
+    test_four_eyes(rows)
+    test_row_that_is_opened_again(rows)
+    test_row_that_is_opened_again_and_retried(rows)
+    test_purged(rows)
+    test_copy_while_the_links_are_removed(rows)
+    test_removal_that_was_cut_off(rows)
+    rows.sql(f"DROP TABLE {table('x')}")
+    test_alone()
+
+
+if subprocess.run(["/usr/bin/python3", "-c", "import pyodbc"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+    print("SKIPPED: python3-pyodbc is not installed (tools/install_packages.sh)")
+    sys.exit(77)
+main(test)
