@@ -27,7 +27,7 @@ END
 # In the order in which they run: the shortest first, so that most is known early.
 parts=(model portable operators tidy tests asan tsan valgrind packages services distributions allocations fuzz clusters soak faults walk held crowd flat model_large pairs)
 declare -A title=(
-  [tidy]="clang-tidy and cppcheck on all files"
+  [tidy]="clang-tidy, cppcheck and Oracle's grammar on all files"
   [tests]="all tests on all databases, the generic dialect over each engine"
   [faults]="every call to the driver fails once in every way, no point left out"
   [pairs]="and the next try fails too, at every call in every way, after one point in 40: hours"
@@ -54,7 +54,7 @@ walk_minutes=10 fuzz_minutes=10 soak_minutes=60 held_minutes=10 faults_every=1 e
 entries=(sqlite postgres mariadb oramode mysql generic_sqlite generic_postgres generic_mariadb generic_mysql)
 
 part_tidy() {
-  tools/checks/tidy.sh && tools/checks/cppcheck.sh
+  tools/checks/tidy.sh && tools/checks/cppcheck.sh && tools/oracle_grammar/check.sh
 }
 figures_tidy() {
   sed -n 's/^clang-tidy on //p' "$1"

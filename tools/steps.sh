@@ -45,21 +45,22 @@ step_if_built() {
 }
 
 # ---- Beside others -----------------------------------------------------------------------------------------
-# Tests wait a lot, and leave the processors to what waits for nothing. A chain is a process group whose steps run one after the other,
-# with little priority. What they print comes when the chain is awaited.
+# Tests wait a lot, and leave the processors to what waits for nothing. A chain is a process group whose steps run one after the other.
+# A long one needs its share from the beginning: what is left of it when the tests end has one processor alone. What they print
+# comes when the chain is awaited.
 
 declare -A chains=() # process groups by name
 
-# beside CHAIN COMMAND...: a function that calls chained for each of its steps.
+# beside CHAIN NICENESS COMMAND...: a function that calls chained for each of its steps.
 beside() {
-  local chain=$1
-  shift
+  local chain=$1 niceness=$2
+  shift 2
   say "== $chain: beside what follows"
   rm -f "$TP_SCRATCH/log/chain.$chain".*
   set -m
   (
     trap - INT TERM EXIT
-    renice -n 10 -p "$BASHPID" >/dev/null
+    renice -n "$niceness" -p "$BASHPID" >/dev/null
     "$@"
   ) </dev/null >"$TP_SCRATCH/log/chain.$chain.log" 2>&1 &
   chains[$chain]=$!
@@ -130,12 +131,24 @@ report() {
 
 # ---- Builds and tests --------------------------------------------------------------------------------------
 
-# build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.
-build_preset() {
+configure_preset() {
   local name=${3:-$1} cxx=g++
   [ "$2" != clang ] || cxx=clang++
   quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON
-  quietly "build-$name" cmake --build "build/$name" -j "$jobs"
+}
+
+# build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.
+build_preset() {
+  configure_preset "$@"
+  quietly "build-${3:-$1}" cmake --build "build/${3:-$1}" -j "$jobs"
+}
+
+# build_for LABEL PRESET COMPILER [--objects]: what the tests of the label need, into build/PRESET; see needed_targets.py.
+build_for() {
+  local targets
+  configure_preset "$2" "$3"
+  mapfile -t targets < <(tools/needed_targets.py "build/$2" "$1" "${@:4}")
+  quietly "build-$2" cmake --build "build/$2" -j "$jobs" --target "${targets[@]:?nothing to build}"
 }
 
 # run_tests NAME CTEST-OPTIONS...: those of build/NAME. Tests use prefixes of their own in the shared databases and wait a lot, so

@@ -28,8 +28,8 @@ chosen_steps() {
 }
 
 build_steps() {
-  chained builds "debug: build (gcc, ASan, UBSan)" build_preset debug gcc
-  chained builds "tsan: build (clang, no warnings)" build_preset tsan clang
+  chained builds "debug: build (gcc, ASan, UBSan)" build_for asan debug gcc
+  chained builds "tsan: build (clang, no warnings)" build_for tsan tsan clang --objects
 }
 
 # What is read.
@@ -37,7 +37,7 @@ static_steps() {
   checks static
   chained static "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
   chained static "cppcheck on what changed" run_there tools/checks/cppcheck.sh --since-proof
-  chained static "Oracle grammar" run_there tools/oracle_grammar/check.sh
+  chained static "Oracle grammar on what changed" run_there tools/oracle_grammar/check.sh --since-proof
   chained static "model, short" run_there tools/model.sh --short
 }
 
@@ -50,15 +50,15 @@ soak() {
 }
 
 quick_steps() {
-  beside checks checks checks
+  beside checks 0 checks checks
   step_if_built "release: quick tests" run_tests release -L '^quick$' -LE '^proof$'
   await_chain checks
 }
 
 full_steps() {
-  beside builds build_steps
-  beside static static_steps
-  beside soak soak
+  beside builds 2 build_steps
+  beside static 0 static_steps
+  beside soak 10 soak
   step_if_built "release: tests" run_tests release -LE '^(proof|asan|tsan)$'
   await_chain builds
   # The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.

@@ -58,6 +58,7 @@ static const struct tpi_rule rules[] = {
     {"22003", 0, 0, NULL, TPI_CLASS_TOO_LONG},
     {"25006", 0, 0, NULL, TPI_CLASS_READ_ONLY},
     {"53100", 0, 0, NULL, TPI_CLASS_FULL},
+    {"58030", 0, 0, NULL, TPI_CLASS_DISK},
     {"53300", 0, 0, NULL, TPI_CLASS_REFUSED},
     {"42501", 0, 0, NULL, TPI_CLASS_DENIED},
 };

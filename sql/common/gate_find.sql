@@ -1,2 +1,2 @@
 -- One gate.
-{gate_lines} WHERE door.name = :name
+{gate_lines} WHERE gate.name = :name

@@ -3,4 +3,4 @@
 SELECT waits.task_id FROM tp_gate_task waits
 WHERE waits.gate = :name AND waits.passed = 1
   AND NOT EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = waits.task_id)
-  AND NOT EXISTS (SELECT 1 FROM tp_failed bad JOIN tp_gate door ON door.name = :name AND door.on_failure = 'block' WHERE bad.id = waits.task_id)
+  AND NOT EXISTS (SELECT 1 FROM tp_failed bad JOIN tp_gate gate ON gate.name = :name AND gate.on_failure = 'block' WHERE bad.id = waits.task_id)

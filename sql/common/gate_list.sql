@@ -1,2 +1,2 @@
 -- The gates that people made, and the row =.
-{gate_lines} WHERE door.pattern IS NULL AND (door.name = '=' OR door.name NOT LIKE '=%') ORDER BY door.name
+{gate_lines} WHERE gate.pattern IS NULL AND (gate.name = '=' OR gate.name NOT LIKE '=%') ORDER BY gate.name

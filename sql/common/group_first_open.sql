@@ -3,7 +3,7 @@
 SELECT member.task_id FROM tp_group_task member {by_primary_key}
 WHERE member.group_name = :name AND member.waits = 0 AND member.task_id >= :after_id
   AND ((SELECT COUNT(*) FROM tp_pending task WHERE task.id = member.task_id) > 0
-       OR ((SELECT door.rule FROM tp_group door WHERE door.name = :name) = 'done'
+       OR ((SELECT grp.rule FROM tp_group grp WHERE grp.name = :name) = 'done'
            AND (SELECT COUNT(*) FROM tp_failed bad WHERE bad.id = member.task_id) > 0))
 ORDER BY member.task_id
 {first_n_end}

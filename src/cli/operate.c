@@ -128,21 +128,18 @@ static void fill(tp_selection *action) {
     action->dry_run = options.dry_run;
 }
 
-static void show(const char *name, const char *past, const tp_operated *result, bool asks) {
-    if (common.json && asks) {
-        out_members(MEMBERS(MEMBER_TEXT("action", name), MEMBER_NUMBER("done", (int64_t)result->done),
-                            MEMBER_NUMBER("asked", (int64_t)result->asked),
-                            MEMBER_NUMBER("passed", (int64_t)result->passed),
-                            MEMBER_YES_NO("dry_run", options.dry_run)));
-        return;
-    }
-    if (common.json) {
-        out_members(MEMBERS(MEMBER_TEXT("action", name), MEMBER_NUMBER("done", (int64_t)result->done),
-                            MEMBER_NUMBER("passed", (int64_t)result->passed),
-                            MEMBER_YES_NO("dry_run", options.dry_run)));
-        return;
-    }
-    if (common.quiet) return;
+static void show_json(const char *name, const tp_operated *result, bool asks) {
+    struct member all[6] = {{.key = NULL}}, *end = all;
+
+    *end++ = (struct member)MEMBER_TEXT("action", name);
+    *end++ = (struct member)MEMBER_NUMBER("done", (int64_t)result->done);
+    if (asks) *end++ = (struct member)MEMBER_NUMBER("asked", (int64_t)result->asked);
+    *end++ = (struct member)MEMBER_NUMBER("passed", (int64_t)result->passed);
+    *end = (struct member)MEMBER_YES_NO("dry_run", options.dry_run);
+    out_members(all);
+}
+
+static void show_text(const char *past, const tp_operated *result, bool asks) {
     if (options.dry_run)
         out_text("%zu would be %s", result->done, past);
     else
@@ -152,6 +149,13 @@ static void show(const char *name, const char *past, const tp_operated *result, 
         out_text(", passed over %zu: held by another session, or the dedup_key is open, or the gate is gone",
                  result->passed);
     out_text("\n");
+}
+
+static void show(const char *name, const char *past, const tp_operated *result, bool asks) {
+    if (common.json)
+        show_json(name, result, asks);
+    else if (!common.quiet)
+        show_text(past, result, asks);
 }
 
 static int by_id(const void *a, const void *b) {

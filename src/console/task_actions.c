@@ -79,6 +79,24 @@ static void cancel_one(tp_conn *conn, const struct request *request, const struc
 
 /* ---- Doing it ------------------------------------------------------------------------------------------ */
 
+/* What a dry run answers, and what a number is held to. False: it is not that many, which is answered. */
+static bool count_first(tp_conn *conn, tp_action which, const struct body_common *part, tp_selection *action,
+                        tp_operated *result, tp_status *status, struct answer *answer) {
+    if (!part->dry_run && part->expect < 0) return true;
+    action->dry_run = 1;
+    *status = tp_operate(conn, which, action, result);
+    action->dry_run = 0;
+    return *status != TP_OK || body_expected(part, result->done + result->asked, answer);
+}
+
+static tp_status act(tp_conn *conn, tp_action which, const struct body_common *part, tp_selection *action,
+                     tp_operated *result) {
+    *result = (tp_operated)TP_OPERATED_INIT;
+    if (part->expect == 0) return TP_OK;
+    if (part->expect > 0) action->limit = (size_t)part->expect; /* what comes meanwhile is not touched */
+    return tp_operate(conn, which, action, result);
+}
+
 static void operate(tp_conn *conn, const struct request *request, struct answer *answer, const char *name,
                     tp_action which) {
     static const char *const all_names[] = {"until", "selection", "id", NULL};
@@ -100,17 +118,8 @@ static void operate(tp_conn *conn, const struct request *request, struct answer 
         cancel_one(conn, request, &part, &action, answer);
         return;
     }
-    if (status == TP_OK && (part.dry_run || part.expect >= 0)) {
-        action.dry_run = 1;
-        status = tp_operate(conn, which, &action, &result);
-        if (status == TP_OK && !body_expected(&part, result.done + result.asked, answer)) return;
-    }
-    if (status == TP_OK && !part.dry_run) {
-        action.dry_run = 0;
-        if (part.expect > 0) action.limit = (size_t)part.expect; /* what comes meanwhile is not touched */
-        result = (tp_operated)TP_OPERATED_INIT;
-        if (part.expect != 0) status = tp_operate(conn, which, &action, &result);
-    }
+    if (status == TP_OK && !count_first(conn, which, &part, &action, &result, &status, answer)) return;
+    if (status == TP_OK && !part.dry_run) status = act(conn, which, &part, &action, &result);
     if (status == TP_REQUESTED)
         body_requested(request, name, result.request_id, result.done, answer);
     else if (status == TP_OK)

@@ -29,16 +29,22 @@ const tp_task *tp_batch_task(const tp_batch *batch, size_t i) {
     return batch && i < batch->count ? &batch->slots[i].task : NULL;
 }
 
+bool tpi_batch_moved(const tp_batch *batch) {
+    return batch->moved > 0;
+}
+
 void tpi_batch_drop_last(tp_batch *batch) {
     if (batch->count) batch->count--;
 }
 
 /* ---- One task by itself -------------------------------------------------------------------------------- */
 
-/* All the task's texts into one block that just fits. */
-static bool own_texts(tp_batch *batch, tp_task *task) {
-    const char **texts[] = {&task->id,     &task->handler, &task->biz_key, &task->dedup_key, &task->params,
-                            &task->reason, &task->state,   &task->owner,   &task->gate,      &task->result};
+/* All its texts into one block that just fits. */
+static bool own_texts(tp_batch *batch, struct tpi_slot *slot) {
+    tp_task *task = &slot->task;
+    const char **texts[] = {&task->id,     &task->handler, &task->biz_key,      &task->dedup_key,
+                            &task->params, &task->reason,  &task->state,        &task->owner,
+                            &task->gate,   &task->result,  &slot->unwanted_who, &slot->unwanted_why};
     size_t count = sizeof texts / sizeof texts[0], need = 0;
     for (size_t i = 0; i < count; i++)
         need += *texts[i] ? strlen(*texts[i]) + 1 : 0;
@@ -57,6 +63,13 @@ int64_t tpi_task_waited_ms(const tp_task *task) {
     return waited > 0 ? waited : 0;
 }
 
+bool tpi_task_unwanted(const tp_task *task, const char **who, const char **why) {
+    const struct tpi_slot *slot = (const struct tpi_slot *)task;
+    *who = slot->unwanted_who;
+    *why = slot->unwanted_why;
+    return slot->unwanted_who;
+}
+
 tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
     enum tpi_state state;
     if (!batch || i >= batch->count || !out)
@@ -72,7 +85,7 @@ tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **out) {
         if (slot->hold.state && tpi_state_parse(slot->hold.state, &state))
             slot->hold.state = tpi_state_name(state);
         if (slot->own_params) slot->task.params = slot->own_params = NULL;
-        if (own_texts(one, &slot->task)) {
+        if (own_texts(one, slot)) {
             *out = one;
             return TP_OK;
         }

@@ -3,6 +3,7 @@
 #ifndef TPI_OPS_BATCH_H
 #define TPI_OPS_BATCH_H
 
+#include "base/sha256.h"
 #include "base/texts.h"
 #include "core/fsm.h"
 #include "ops/conn.h"
@@ -30,12 +31,18 @@ struct tpi_slot {
     int long_params;        /* 1: they were not read with the row */
     enum tpi_pool pool;     /* that holds the row */
     char *own_params;       /* long ones, read by tp_task_params; NULL: not read */
-    uint64_t long_hash;     /* of what it read; 0: it has not */
+    /* What it has read, once: its length and SHA-256. "": nothing. */
+    size_t read_length;
+    char read_digest[TPI_SHA256_SIZE];
+    /* It is not wanted any more, and was given out because it is in progress here; as tpi_cancel_fn has them.
+     * NULL: it is wanted, as far as the claim knows. */
+    const char *unwanted_who, *unwanted_why;
 };
 
 struct tp_batch {
     struct tpi_slot *slots;
     size_t count, capacity;
+    size_t moved; /* by the claim that made it: tasks that it put aside instead of giving them out */
     struct tpi_texts texts;
     /* Of a list: how far its page went. */
     struct {

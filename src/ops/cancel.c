@@ -13,13 +13,35 @@
 #include "ops/history.h"
 #include "ops/pause.h"
 #include "ops/refused.h"
-#include "store/record.h"
 
 /* ---- What is not wanted any more ----------------------------------------------------------------------- */
 
 static int by_id(const void *a, const void *b) {
     const struct tpi_unwanted *one = a, *two = b;
     return strcmp(one->id, two->id);
+}
+
+/* What was a deadline, as the reason names it: to the second, so that maintenance can skip many with one. */
+static const char *name_deadline(struct tpi_texts *texts, int64_t due_at) {
+    char date[TPI_DATE_SIZE], text[TPI_DATE_SIZE + 32];
+    int64_t at = due_at > 0 ? due_at / 1000 : 0, second = at % TPI_DAY_S;
+    tpi_date_text(at / TPI_DAY_S, date);
+    int length = snprintf(text, sizeof text, "%s %02d:%02d:%02d UTC,", date, (int)(second / 3600),
+                          (int)(second / 60 % 60), (int)(second % 60));
+    return tpi_texts_keep(texts, text, (size_t)length);
+}
+
+tp_status tpi_unwanted_read(struct tpi_stmt *stmt, const struct tpi_column *columns, struct tpi_texts *texts,
+                            void *rows, size_t size, size_t limit, size_t *count) {
+    size_t at = *count;
+    struct tpi_link *link = stmt->link;
+    tp_status status = tpi_record_all(stmt, columns, texts, rows, size, limit, count);
+    for (; at < *count && status == TP_OK; at++) {
+        struct tpi_unwanted *one = (struct tpi_unwanted *)(void *)((char *)rows + at * size);
+        if (!*one->who) one->why = name_deadline(texts, one->due_at);
+        if (!one->why) status = tpi_link_no_memory(link);
+    }
+    return status;
 }
 
 static tp_status find_some(tp_conn *conn, const char *const *ids, size_t count,
@@ -36,15 +58,8 @@ static tp_status find_some(tp_conn *conn, const char *const *ids, size_t count,
     tpi_args_list(&args, ids, count);
     tp_status status = tpi_store_query(&conn->store, TPI_S_cancel_among, &args, &stmt);
     if (status != TP_OK) return status;
-    size_t at = list->count;
-    status =
-        tpi_record_all(stmt, columns, &list->texts, list->all, sizeof *list->all, at + count, &list->count);
-    for (; at < list->count && status == TP_OK; at++) {
-        struct tpi_unwanted *one = &list->all[at];
-        if (!*one->who) one->why = tpi_cancel_deadline(&list->texts, one->due_at);
-        if (!one->why) status = tpi_link_no_memory(&conn->store.link);
-    }
-    return status;
+    return tpi_unwanted_read(stmt, columns, &list->texts, list->all, sizeof *list->all, list->count + count,
+                             &list->count);
 }
 
 tp_status tpi_unwanted_find(tp_conn *conn, const char *const *ids, size_t count,
@@ -83,16 +98,6 @@ void tpi_cancel_reason(const char *who, const char *why, char out[TP_REASON_MAX 
     else
         snprintf(text, sizeof text, "its deadline%s%.*s had passed", *why ? ", " : "", TP_REASON_MAX, why);
     tpi_utf8_copy(text, out, TP_REASON_MAX + 1);
-}
-
-/* To the second, so that maintenance can skip many with one reason. */
-const char *tpi_cancel_deadline(struct tpi_texts *texts, int64_t due_at) {
-    char date[TPI_DATE_SIZE], text[TPI_DATE_SIZE + 32];
-    int64_t at = due_at > 0 ? due_at / 1000 : 0, second = at % TPI_DAY_S;
-    tpi_date_text(at / TPI_DAY_S, date);
-    int length = snprintf(text, sizeof text, "%s %02d:%02d:%02d UTC,", date, (int)(second / 3600),
-                          (int)(second / 60 % 60), (int)(second % 60));
-    return tpi_texts_keep(texts, text, (size_t)length);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "base/texts.h"
 #include "core/fsm.h"
 #include "ops/conn.h"
+#include "store/record.h"
 
 struct tpi_unwanted {
     const char *id;
@@ -22,6 +23,11 @@ struct tpi_unwanted_list {
     struct tpi_unwanted *all; /* by id */
     size_t count;
 };
+/* As tpi_record_all; each row begins with a struct tpi_unwanted, whose why gets to say which deadline it was.
+ */
+TP_CHECKED tp_status tpi_unwanted_read(struct tpi_stmt *stmt, const struct tpi_column *columns,
+                                       struct tpi_texts *texts, void *rows, size_t size, size_t limit,
+                                       size_t *count);
 /* Those of the tasks that are not wanted any more by now. To be freed, also after a failure. */
 TP_CHECKED tp_status tpi_unwanted_find(tp_conn *conn, const char *const *ids, size_t count,
                                        struct tpi_unwanted_list *list);
@@ -37,8 +43,6 @@ TP_CHECKED tp_status tpi_cancel_ask(tp_conn *conn, const char *id, const char *w
  * passed.
  */
 TP_CHECKED tp_status tpi_cancel_retract(tp_conn *conn, const char *const *ids, size_t count);
-/* What was a deadline, as the reason names it; NULL: no memory. */
-const char *tpi_cancel_deadline(struct tpi_texts *texts, int64_t due_at);
 /* These tasks were ended, or get another deadline: nothing is asked of them any more. */
 TP_CHECKED tp_status tpi_cancel_forget(tp_conn *conn, const char *const *ids, size_t count);
 /* The claimed task has been skipped for it, in the transaction that is open: removes the row, and records it.

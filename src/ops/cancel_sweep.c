@@ -9,12 +9,10 @@
 #include "ops/cancel.h"
 #include "ops/for_workers.h"
 #include "ops/operate.h"
-#include "store/record.h"
 
 /* A row of cancel_due. */
 struct due {
-    int64_t at;
-    const char *id, *who, *why;
+    struct tpi_unwanted unwanted;
     const char *state; /* "": it is not open */
 };
 
@@ -26,9 +24,9 @@ struct page {
 
 static tp_status read_page(tp_conn *conn, int64_t since, const char *after_id, struct page *page) {
     static const struct tpi_column columns[] = {
-        TPI_COLUMN(UUID, struct due, id),    TPI_COLUMN(NUMBER, struct due, at),
-        TPI_COLUMN(TEXT, struct due, who),   TPI_COLUMN(TEXT, struct due, why),
-        TPI_COLUMN(TEXT, struct due, state), TPI_COLUMN_END,
+        TPI_COLUMN(UUID, struct due, unwanted.id),  TPI_COLUMN(NUMBER, struct due, unwanted.due_at),
+        TPI_COLUMN(TEXT, struct due, unwanted.who), TPI_COLUMN(TEXT, struct due, unwanted.why),
+        TPI_COLUMN(TEXT, struct due, state),        TPI_COLUMN_END,
     };
     struct tpi_args args = {0};
     struct tpi_stmt *stmt = NULL;
@@ -38,14 +36,8 @@ static tp_status read_page(tp_conn *conn, int64_t since, const char *after_id, s
     page->count = 0;
     tp_status status = tpi_store_query(&conn->store, TPI_S_cancel_due, &args, &stmt);
     if (status != TP_OK) return status;
-    status =
-        tpi_record_all(stmt, columns, &page->texts, page->rows, sizeof *page->rows, TPI_CHUNK, &page->count);
-    for (size_t i = 0; i < page->count && status == TP_OK; i++) {
-        struct due *row = &page->rows[i];
-        if (!*row->who) row->why = tpi_cancel_deadline(&page->texts, row->at);
-        if (!row->why) status = tpi_link_no_memory(&conn->store.link);
-    }
-    return status;
+    return tpi_unwanted_read(stmt, columns, &page->texts, page->rows, sizeof *page->rows, TPI_CHUNK,
+                             &page->count);
 }
 
 static tp_status remove_left(tp_conn *conn, const char *const *ids, size_t count, size_t *done) {
@@ -59,7 +51,7 @@ static tp_status remove_left(tp_conn *conn, const char *const *ids, size_t count
 }
 
 /* For the same reason. Those that others have at hand are left to them: *met says so. */
-static tp_status skip(tp_conn *conn, const struct due *reason, const char *const *ids, size_t count,
+static tp_status skip(tp_conn *conn, const struct tpi_unwanted *reason, const char *const *ids, size_t count,
                       size_t *done, tp_status *met) {
     tp_selection selection = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &selection, .by_worker = true};
@@ -82,25 +74,25 @@ static bool waits(const struct due *row) {
     return *row->state && strcmp(row->state, tpi_state_name(TPI_STATE_HANDLING)) != 0;
 }
 
-static bool same_reason(const struct due *one, const struct due *other) {
+static bool same_reason(const struct tpi_unwanted *one, const struct tpi_unwanted *other) {
     return strcmp(one->who, other->who) == 0 && strcmp(one->why, other->why) == 0;
 }
 
 static tp_status act_on(tp_conn *conn, const struct page *page, size_t *done, tp_status *met) {
     const char *left[TPI_CHUNK], *waiting[TPI_CHUNK] = {NULL};
-    const struct due *reason = page->rows;
+    const struct tpi_unwanted *reason = &page->rows[0].unwanted;
     size_t left_count = 0, count = 0;
     tp_status status = TP_OK;
     for (size_t i = 0; i < page->count && status == TP_OK; i++) {
         const struct due *row = &page->rows[i];
-        if (!*row->state) left[left_count++] = row->id;
+        if (!*row->state) left[left_count++] = row->unwanted.id;
         if (!waits(row)) continue;
-        if (count && !same_reason(reason, row)) {
+        if (count && !same_reason(reason, &row->unwanted)) {
             status = skip(conn, reason, waiting, count, done, met);
             count = 0;
         }
-        reason = row;
-        waiting[count++] = row->id;
+        reason = &row->unwanted;
+        waiting[count++] = row->unwanted.id;
     }
     if (status == TP_OK) status = skip(conn, reason, waiting, count, done, met);
     return status == TP_OK ? remove_left(conn, left, left_count, done) : status;
@@ -118,8 +110,8 @@ tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done) {
         tpi_texts_clear(&page->texts);
         status = read_page(conn, since, after_id, page);
         if (status != TP_OK || !page->count) break;
-        const struct due *last = &page->rows[page->count - 1];
-        since = last->at;
+        const struct tpi_unwanted *last = &page->rows[page->count - 1].unwanted;
+        since = last->due_at;
         tpi_utf8_copy(last->id, after_id, sizeof after_id);
         more = page->count == TPI_CHUNK;
         status = act_on(conn, page, done, &met);

@@ -102,10 +102,10 @@ static tp_status keep_token(struct tpi_claim *claim) {
 static tp_status take_some(struct tpi_claim *claim, bool found, struct tpi_kept_error *refused) {
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK; found = false) {
-        size_t moved = 0, left = claim->left;
+        size_t before = claim->batch->moved + claim->left;
         if (!found) status = take(claim);
-        if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, &moved, refused);
-        more = claim->batch->count == 0 && (moved > 0 || claim->left > left);
+        if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, refused);
+        more = claim->batch->count == 0 && claim->batch->moved + claim->left > before;
     }
     return status;
 }

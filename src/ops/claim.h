@@ -134,11 +134,13 @@ TP_CHECKED tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_s
 
 /* The reason that a claim of this row writes, owned by the batch; NULL: out of memory. */
 const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch);
-/* Before that, or any decision: what the process knows of the task it may know of other content. */
-TP_CHECKED tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task);
+/* What the process knows of the task, which it may know of other content. Its params may be read for it. */
+TP_CHECKED tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task,
+                                    enum tpi_known *known);
 /* What the state table says of a task whose lease lapsed when it was claimed or held (event); its failures
  * count the lapse already. */
-struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event);
+struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event,
+                                   enum tpi_known known);
 /* Records the lapse that the task's reason speaks of in the history. once: unless it is there. */
 TP_CHECKED tp_status tpi_lapse_record(tp_conn *conn, const tp_task *task, bool once);
 /* Under plan hold this transaction moves the task on, or was refused that: if it is still there when a rule
@@ -146,9 +148,8 @@ TP_CHECKED tp_status tpi_lapse_record(tp_conn *conn, const tp_task *task, bool o
 void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id, bool refused);
 bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id);
 /* The batch is marked. Records the lapses in it (once: an earlier try may have), moves those tasks on that
- * are not to be handled again, and takes them out of the batch. *moved gets their number; *refused why one of
- * them could not be moved on, its status TP_OK when all could. */
-TP_CHECKED tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
-                                         struct tpi_kept_error *refused);
+ * are not to be handled again, and takes them out of the batch, which counts them as moved. *refused gets why
+ * one of them could not be moved on, its status TP_OK when all could. */
+TP_CHECKED tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, struct tpi_kept_error *refused);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ops/claim.h"
 #include "ops/for_workers.h"
 #include "ops/hold.h"
+#include "ops/refused.h"
 
 /* One locked row: what it looked like goes into its slot. What this transaction has already is left alone. */
 static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
@@ -98,9 +99,10 @@ static tp_status count_lapse(struct tpi_claim *claim, struct tpi_slot *slot,
 
 /* A task that is not to be handled again is marked, so that it can be moved on. */
 static tp_status write_lapse(struct tpi_claim *claim, struct tpi_slot *slot) {
-    tp_status status = tpi_lapse_know(claim, &slot->task);
+    enum tpi_known known;
+    tp_status status = tpi_lapse_know(claim, &slot->task, &known);
     if (status != TP_OK) return status;
-    struct tpi_change change = tpi_lapse_change(claim, &slot->task, TPI_EVENT_HOLD);
+    struct tpi_change change = tpi_lapse_change(claim, &slot->task, TPI_EVENT_HOLD, known);
     return change.pool == TPI_POOL_PENDING ? count_lapse(claim, slot, &change)
                                            : tpi_hold_mark(claim->conn, &slot->task);
 }
@@ -112,7 +114,7 @@ tp_status tpi_claim_by_hold(struct tpi_claim *claim, const struct tpi_lanes *lan
     for (size_t i = first; i < batch->count && status == TP_OK; i++)
         if (strcmp(batch->slots[i].hold.state, tpi_state_name(TPI_STATE_HANDLING)) == 0) {
             status = write_lapse(claim, &batch->slots[i]);
-            if (status == TP_DB && !claim->conn->store.link.dead)
+            if (tpi_refused_by_rule(&claim->conn->store, status))
                 tpi_lapse_leave_alone(claim, batch->slots[i].task.id, true);
         }
     return status;

@@ -15,6 +15,7 @@
 #include "ops/for_workers.h"
 #include "ops/history.h"
 #include "ops/pause.h"
+#include "ops/refused.h"
 #include "ops/settle.h"
 
 /* A task of the batch is as a claim left it, so a reason that begins like this speaks of this claim. */
@@ -33,22 +34,28 @@ const char *tpi_lapse_reason(const tp_task *task, bool now, tp_batch *batch) {
     return kept;
 }
 
-static enum tpi_known known(const struct tpi_claim *claim, const tp_task *task) {
+static enum tpi_known ask_known(const struct tpi_claim *claim, const tp_task *task) {
     return claim->known ? claim->known(claim->conn->env, task) : TPI_KNOWN_NOTHING;
 }
 
 /* What is known may be known of other content. Of what cannot be read that is not to be told; it is left to
- * whoever runs it. */
-tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task) {
-    if (task->params || known(claim, task) == TPI_KNOWN_NOTHING) return TP_OK;
+ * whoever runs it. In a transaction a failure is all the claim's, but not the next one's. */
+tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task, enum tpi_known *known) {
+    *known = ask_known(claim, task);
+    if (task->params || *known == TPI_KNOWN_NOTHING) return TP_OK;
     tp_status status = tpi_params_note(claim->conn, task);
-    bool fails = claim->conn->store.link.tx != TPI_TX_NONE || tp_status_may_retry(status);
-    return status < TP_OK && fails && status != TP_LOST ? status : TP_OK;
+    bool passes = tp_status_may_retry(status) || status == TP_NOMEM;
+    bool inside = claim->conn->store.link.tx != TPI_TX_NONE;
+    if (status == TP_OK) *known = ask_known(claim, task);
+    if (status == TP_OK || status == TP_LOST || (!passes && !inside)) return TP_OK;
+    if (!passes) tpi_lapse_leave_alone(claim, task->id, true);
+    return status;
 }
 
 /* The policy's delay does not count: the next try is now. What is known to be done is not run again, and is
  * to be settled. */
-struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event) {
+struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task *task, enum tpi_event event,
+                                   enum tpi_known known) {
     const tp_claim_request *request = claim->request;
     const tp_retry *policy = request->retry;
     for (size_t i = 0; request->retries && i < request->handler_count; i++) {
@@ -57,7 +64,7 @@ struct tpi_change tpi_lapse_change(const struct tpi_claim *claim, const tp_task 
         break;
     }
     struct tpi_retry_say say = tpi_retry_ask(policy, task, task->failures, task->reason, 0);
-    bool done = known(claim, task) == TPI_KNOWN_DONE;
+    bool done = known == TPI_KNOWN_DONE;
     struct tpi_facts facts = {.failures = task->failures - 1,
                               .max_failures = say.last && !done ? task->failures : INT32_MAX,
                               .due = true,
@@ -148,18 +155,29 @@ static tp_status skip_unwanted(const struct tpi_claim *claim, struct tpi_slot *s
 }
 
 /* TP_NONE: the task is to be handled. */
-static tp_status move_on(struct tpi_claim *claim, const tp_task *task) {
+static tp_status move_on(struct tpi_claim *claim, const tp_task *task, enum tpi_known known) {
     if (!lapsed(task)) return TP_NONE;
-    struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM);
+    struct tpi_change change = tpi_lapse_change(claim, task, TPI_EVENT_CLAIM, known);
     if (change.pool == TPI_POOL_PENDING) return TP_NONE;
     tp_status status = tpi_settle_lapsed(claim->conn, task, &change);
     return status == TP_LOST ? TP_OK : status;
 }
 
+/* What is in progress here is to know so, though that may end before it hears of this claim. */
+static tp_status note_unwanted(const struct tpi_claim *claim, struct tpi_slot *slot,
+                               const struct tpi_unwanted *unwanted) {
+    struct tpi_texts *texts = &claim->batch->texts;
+    slot->unwanted_why = tpi_texts_keep(texts, unwanted->why, strlen(unwanted->why));
+    slot->unwanted_who = tpi_texts_keep(texts, unwanted->who, strlen(unwanted->who));
+    return slot->unwanted_who && slot->unwanted_why ? TP_OK : tpi_link_no_memory(&claim->conn->store.link);
+}
+
 static tp_status skip_or_move(struct tpi_claim *claim, struct tpi_slot *slot,
-                              const struct tpi_unwanted *unwanted) {
-    bool skips = unwanted && known(claim, &slot->task) == TPI_KNOWN_NOTHING;
-    return skips ? skip_unwanted(claim, slot, unwanted) : move_on(claim, &slot->task);
+                              const struct tpi_unwanted *unwanted, enum tpi_known known) {
+    tp_status status = TP_OK;
+    if (unwanted && known == TPI_KNOWN_NOTHING) return skip_unwanted(claim, slot, unwanted);
+    if (unwanted) status = note_unwanted(claim, slot, unwanted);
+    return status == TP_OK ? move_on(claim, &slot->task, known) : status;
 }
 
 void tpi_lapse_leave_alone(const struct tpi_claim *claim, const char *id, bool refused) {
@@ -190,19 +208,20 @@ bool tpi_lapse_left_alone(const struct tpi_claim *claim, const char *id) {
  * left out, under this claim's lease, for the others' sake; *refused says why. What the server or its disk
  * could not do a moment ago mostly goes now. */
 static tp_status put_aside(struct tpi_claim *claim, struct tpi_slot *slot,
-                           const struct tpi_unwanted *unwanted, struct tpi_kept_error *refused) {
-    tp_status status = skip_or_move(claim, slot, unwanted);
-    if (status == TP_OK || status == TP_DB) tpi_lapse_leave_alone(claim, slot->task.id, status == TP_DB);
+                           const struct tpi_unwanted *unwanted, enum tpi_known known,
+                           struct tpi_kept_error *refused) {
+    tp_status status = skip_or_move(claim, slot, unwanted, known);
+    bool rule = tpi_refused_by_rule(&claim->conn->store, status);
+    if (status == TP_OK || rule) tpi_lapse_leave_alone(claim, slot->task.id, rule);
     if (status != TP_DB || claim->conn->store.link.tx != TPI_TX_NONE) return status;
     struct tpi_kept_error first = tpi_error_keep();
-    status = skip_or_move(claim, slot, unwanted);
+    status = skip_or_move(claim, slot, unwanted, known);
     if (status != TP_DB || !same_error(&first.error, tp_last_error())) return status;
     *refused = first;
     return TP_OK;
 }
 
-tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
-                              struct tpi_kept_error *refused) {
+tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, struct tpi_kept_error *refused) {
     tp_batch *batch = claim->batch;
     struct tpi_unwanted_list unwanted = {.count = 0};
     size_t kept = 0;
@@ -216,10 +235,12 @@ tp_status tpi_lapse_put_aside(struct tpi_claim *claim, bool once, size_t *moved,
         struct tpi_slot *slot = &batch->slots[i];
         const struct tpi_unwanted *one = tpi_unwanted_of(&unwanted, slot->task.id);
         slot->task.owner = claim->request->token;
-        if (status >= TP_OK) status = tpi_lapse_know(claim, &slot->task);
-        if (status >= TP_OK) status = put_aside(claim, slot, one, refused);
+        enum tpi_known known = TPI_KNOWN_NOTHING;
+        bool asks = one || lapsed(&slot->task) || !slot->task.params;
+        if (status >= TP_OK && asks) status = tpi_lapse_know(claim, &slot->task, &known);
+        if (status >= TP_OK) status = put_aside(claim, slot, one, known, refused);
         if (status == TP_OK)
-            ++*moved;
+            batch->moved++;
         else
             batch->slots[kept++] = *slot;
     }

@@ -266,6 +266,10 @@ bool tpi_conn_is_alone(const tp_conn *conn) {
     return conn->store.link.owned && conn->store.link.tx == TPI_TX_NONE;
 }
 
+bool tpi_conn_is_idle(const tp_conn *conn) {
+    return tpi_conn_is_alone(conn) && !conn->store.link.dead;
+}
+
 tp_status tpi_conn_needs_transaction(tp_conn *conn, const char *what) {
     bool open = false;
     tp_status status = tpi_conn_know_mode(conn);
@@ -298,7 +302,7 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
 
 /* Did a rule of the application's own, or an index that it has, refuse the commit? */
 static void note_refused(tp_conn *conn, tp_status status) {
-    if (status != TP_DB && !tpi_refused_as_there(&conn->store, status)) return;
+    if (!tpi_refused_by_rule(&conn->store, status) && !tpi_refused_as_there(&conn->store, status)) return;
     for (size_t i = 0; i < conn->left_alone.count; i++)
         conn->left_alone.all[i].refused = true;
 }

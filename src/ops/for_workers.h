@@ -43,12 +43,17 @@ TP_CHECKED tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *request,
  * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
  * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
 TP_CHECKED tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
+/* Has the claim moved tasks on, in its transaction, beside those that it gave out? */
+bool tpi_batch_moved(const tp_batch *batch);
 /* A batch of its own with a copy of task i, so that the others' memory can be given back. The copy may be
  * used wherever the original may. */
 TP_CHECKED tp_status tpi_batch_take(const tp_batch *batch, size_t i, tp_batch **one);
 /* Of a task as a claim gave it: how long it had been due when it was claimed, by the database's clock alone.
  */
 int64_t tpi_task_waited_ms(const tp_task *task);
+/* Of a task that a claim gave out because it is in progress here: was it not wanted any more? For who and why
+ * see tpi_cancel_fn. */
+bool tpi_task_unwanted(const tp_task *task, const char **who, const char **why);
 /* tp_extend for many, in few statements; what tp_complete_many says of answers and failures holds here too,
  * but after one of those some leases may be extended. */
 TP_CHECKED tp_status tpi_extend_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
@@ -119,6 +124,9 @@ TP_CHECKED tp_status tpi_cancel_sweep(tp_conn *conn, size_t limit, size_t *done)
 
 /* ---- Transactions -------------------------------------------------------------------------------------- */
 
+/* No transaction is open and, as far as is known, one can be begun: nobody began one, or a commit that failed
+ * has rolled it back. */
+bool tpi_conn_is_idle(const tp_conn *conn);
 /* tp_commit, and in the same message the next tp_begin, where the driver can: one round trip less. TP_NONE:
  * committed, and none is open. After any failure none is open either; the commit may have been done, which
  * tp_settled knows. */
@@ -169,8 +177,8 @@ enum { TPI_ROLLUP_LEVELS = 2 };
 /* Makes one row for each worker and handler of an hour that ended two days ago, the first from since[1] on;
  * or, where there is none, of ten minutes that ended six hours ago, the first from since[0] on. since is of
  * the caller, and {0} at first. TP_NONE: there is nothing to roll up. TP_CONFLICT: another rolls that up, or
- * rolled it up, or a worker wrote late; TP_DB: a rule of the owner's refuses it. In both cases the rows stay
- * as they are, and the next call goes on behind them. Outside an explicit transaction only. */
+ * rolled it up, or a worker wrote late; TP_DB: a rule of the application's own refuses it. In both cases the
+ * rows stay as they are, and the next call goes on behind them. Outside an explicit transaction only. */
 TP_CHECKED tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLUP_LEVELS]);
 
 /* ---- Gates --------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "ops/for_workers.h"
 #include "ops/hold.h"
 #include "ops/settle.h"
@@ -13,12 +14,8 @@ static struct tpi_slot *slot_of(const tp_task *task) {
     return (struct tpi_slot *)(uintptr_t)task;
 }
 
-/* 64-bit FNV-1a; never 0. */
-static uint64_t hash(const char *text) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash ? hash : 1;
+static bool was_read(const struct tpi_slot *slot) {
+    return slot->read_digest[0] != '\0';
 }
 
 static tp_status read_params(tp_conn *conn, const tp_task *task) {
@@ -41,7 +38,8 @@ static tp_status read_params(tp_conn *conn, const tp_task *task) {
     if (status == TP_OK) {
         slot->own_params = text.data;
         slot->task.params = text.data;
-        slot->long_hash = hash(text.data);
+        slot->read_length = text.length;
+        tpi_sha256(text.data, slot->read_length, slot->read_digest);
         return TP_OK;
     }
     tpi_buf_free(&text);
@@ -70,7 +68,7 @@ void tp_task_params_free(const tp_task *task) {
 }
 
 tp_status tpi_params_note(tp_conn *conn, const tp_task *task) {
-    if (!slot_of(task)->long_params || slot_of(task)->long_hash) return TP_OK;
+    if (!slot_of(task)->long_params || was_read(slot_of(task))) return TP_OK;
     tp_status status = read_params(conn, task);
     if (status == TP_OK) tp_task_params_free(task);
     return status;
@@ -82,7 +80,8 @@ enum tpi_content tpi_content_compare(const tp_task *before, const tp_task *now) 
         return TPI_CONTENT_OTHER;
     if (!old->long_params)
         return strcmp(before->params, now->params) == 0 ? TPI_CONTENT_SAME : TPI_CONTENT_OTHER;
-    if (!old->long_hash) return TPI_CONTENT_SAME;
-    if (!later->long_hash) return TPI_CONTENT_UNREAD;
-    return old->long_hash == later->long_hash ? TPI_CONTENT_SAME : TPI_CONTENT_OTHER;
+    if (!was_read(old)) return TPI_CONTENT_SAME;
+    if (!was_read(later)) return TPI_CONTENT_UNREAD;
+    bool same = old->read_length == later->read_length && strcmp(old->read_digest, later->read_digest) == 0;
+    return same ? TPI_CONTENT_SAME : TPI_CONTENT_OTHER;
 }

@@ -18,6 +18,11 @@ bool tpi_refused_as_there(const struct tpi_store *store, tp_status status) {
            store->link.diag.class == TPI_CLASS_EXISTS;
 }
 
+bool tpi_refused_by_rule(const struct tpi_store *store, tp_status status) {
+    bool disk = tp_last_error()->sqlstate[0] && store->link.diag.class == TPI_CLASS_DISK;
+    return status == TP_DB && !disk && !store->link.dead;
+}
+
 tp_status tpi_refused_or_there(struct tpi_store *store, tp_status status, tpi_find_fn *find, void *arg) {
     if (!tpi_refused_as_there(store, status)) return status;
     struct tpi_kept_error kept = tpi_error_keep();

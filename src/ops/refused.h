@@ -12,10 +12,15 @@ TP_CHECKED tp_status tpi_refused_silently(struct tpi_store *store, const char *w
 /* Is it the failure of a statement that met a row with the same key? Asked before the next statement. */
 bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
 
-/* Of such a failure: what it is. find answers whether a row of the pool's has the key; TP_NONE: none has, so
- * it is an index of the application's own, and asking again is no use: TP_DB with the server's words. It is
- * also called in the transaction that failed; where the database lets nobody read then, and when such a row
- * is there, the failure stays what it was. find NULL: nothing of the pool's can have it. */
+/* May it be a rule of the application's own that refused what failed so? Not when the disk failed, or the
+ * connection is lost. */
+bool tpi_refused_by_rule(const struct tpi_store *store, tp_status status);
+
+/* Of the failure of a statement that met a row with the same key: what it is. find answers whether a row of
+ * the pool's has the key; TP_NONE: none has, so it is an index of the application's own, and asking again is
+ * no use: TP_DB with the server's words. It is also called in the transaction that failed; where the database
+ * lets nobody read then, and when such a row is there, the failure stays what it was. find NULL: nothing of
+ * the pool's can have it. */
 typedef tp_status tpi_find_fn(struct tpi_store *store, void *arg);
 TP_CHECKED tp_status tpi_refused_judge(struct tpi_store *store, tp_status status, const char *table,
                                        tpi_find_fn *find, void *arg);

@@ -30,7 +30,7 @@ static void notify(const char *id, const char *who, const char *why, void *arg) 
     for (size_t i = 0; i < looking->count; i++) {
         if (strcmp(looking->ids[i], id) != 0) continue;
         tpi_trace(TPI_TRACE_WORKER, "task=%s is not wanted any more", id);
-        tpi_job_notify_stop(looking->jobs[i], *who ? TP_STOP_CANCELLED : TP_STOP_DEADLINE, who, why);
+        tpi_job_notify_stop(looking->jobs[i], who, why);
     }
 }
 

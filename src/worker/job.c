@@ -81,6 +81,7 @@ static void lose(struct tpi_job *job, const tp_task *task, const char *text) {
 
 /* NULL: no memory. own: of this task alone, or NULL. */
 static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task *task, int64_t taken_ms) {
+    const char *who, *why;
     struct tpi_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     job->jobs = jobs;
@@ -97,6 +98,7 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     *(job->older ? &job->older->newer : &jobs->oldest) = job;
     jobs->newest = job;
     pthread_mutex_unlock(&jobs->lock);
+    if (tpi_task_unwanted(task, &who, &why)) tpi_job_notify_stop(job, who, why);
     return job;
 }
 
@@ -268,10 +270,10 @@ size_t tpi_jobs_oldest(struct tpi_jobs *jobs, struct tpi_job **all, size_t most)
 }
 
 /* Without memory it is told a second later. */
-void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why) {
+void tpi_job_notify_stop(struct tpi_job *job, const char *who, const char *why) {
     struct tpi_stop_notice *notice = calloc(1, sizeof *notice);
     if (!notice) return;
-    notice->cause = cause;
+    notice->cause = *who ? TP_STOP_CANCELLED : TP_STOP_DEADLINE;
     tpi_utf8_copy(who, notice->who, sizeof notice->who);
     tpi_utf8_copy(why, notice->why, sizeof notice->why);
     tpi_cancel_reason(notice->who, notice->why, notice->reason);

@@ -149,8 +149,8 @@ void tpi_job_called(struct tpi_job *job, int64_t began_ms);
 /* Its lease, and that of the claim under which the call goes on, is extended no more. False: so it is
  * already, or the call has ended. */
 bool tpi_job_stop_renewal(struct tpi_job *job);
-/* Its task is not wanted any more. Nothing, if that is known. */
-void tpi_job_notify_stop(struct tpi_job *job, tp_stop cause, const char *who, const char *why);
+/* Its task is not wanted any more; for who and why see tpi_cancel_fn. Nothing, if that is known. */
+void tpi_job_notify_stop(struct tpi_job *job, const char *who, const char *why);
 
 /* Waits for jobs whose leases are to be extended, and takes a reference to each of at most TPI_EXTEND_MAX;
  * 0: nothing can come any more. */

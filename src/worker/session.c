@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/trace.h"
+#include "ops/for_workers.h"
 #include "worker/watchdog.h"
 
 enum { LEAVE_AFTER = 5 }; /* failures in a row after which the connection itself may be to blame */
@@ -162,6 +163,7 @@ void tpi_session_drop(struct tpi_session *session) {
 
 void tpi_session_roll_back(struct tpi_session *session) {
     if (!session->broken) {
+        if (tpi_conn_is_idle(session->conn)) return;
         tpi_watchdog_begin(session->who);
         tp_status status = tp_rollback(session->conn);
         tpi_watchdog_end();

@@ -79,7 +79,8 @@ void tpi_session_report_once(struct tpi_session *session, tp_status status, bool
 /* Before its thread turns to something else: a connection that is lost is closed, because what it had locked
  * may be locked until then. */
 void tpi_session_drop(struct tpi_session *session);
-/* A session whose rollback failed may still be inside the transaction: it is not used again. */
+/* Unless a commit that failed has done so. What the connection knows, such as which tasks a rule refuses, is
+ * kept. A session whose rollback failed may still be inside the transaction: it is not used again. */
 void tpi_session_roll_back(struct tpi_session *session);
 /* On a session that is ready: ask, note. */
 TP_CHECKED tp_status tpi_session_call(struct tpi_session *session, tpi_ask_fn ask, void *arg);

@@ -20,7 +20,7 @@ static void check_wait(struct tpi_job *job, int64_t now) {
     if (!deadline_ms || job->waited_ms + now - job->claimed_ms < deadline_ms) return;
     if (atomic_load(&job->stop_notice)) return;
     snprintf(why, sizeof why, "%" PRId64 " ms after it was due,", deadline_ms);
-    tpi_job_notify_stop(job, TP_STOP_DEADLINE, "", why);
+    tpi_job_notify_stop(job, "", why);
 }
 
 void tpi_time_limit_waited(struct tpi_job *job) {

@@ -62,16 +62,20 @@ static tp_status ask_hold(tp_conn *conn, void *arg) {
     return status;
 }
 
+static tp_status ask_commit(tp_conn *conn, void *arg) {
+    (void)arg;
+    return tp_commit(conn);
+}
+
 /* Ends what a claim without tasks began. One of lapsed leases may have moved some on, so it is committed when
  * all went well. A session that is lost may still have its locks while nobody closes it. */
 static tp_status give_back(struct tpi_session *session, tp_status status) {
     char text[TPI_TEXT_SIZE];
+    tp_status committed = status == TP_NONE ? tpi_session_call(session, ask_commit, NULL) : status;
+    if (committed == TP_OK) return status;
     tpi_utf8_copy(tp_last_error()->text, text, sizeof text);
-    tpi_watchdog_begin(session->who);
-    bool committed = status == TP_NONE && tp_commit(session->conn) == TP_OK;
-    tpi_watchdog_end();
-    if (!committed) tpi_session_roll_back(session);
-    return status < 0 ? tpi_error(status, "%s", text) : status;
+    tpi_session_roll_back(session);
+    return tpi_error(committed, "%s", text);
 }
 
 /* Begins the transaction; TP_NONE: nothing due, and none is open. */
@@ -308,7 +312,7 @@ static void settle_apart(struct cycle *cycle, size_t i) {
         tpi_run_job(cycle->part->runs, cycle->session, job);
     else {
         const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
-        if (notice) tpi_job_notify_stop(job, notice->cause, notice->who, notice->why);
+        if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
         job->settle.counted = held->settle.counted;
         tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
                              held->settle.outcome.reason, held->settle.outcome.delay_ms,
@@ -333,10 +337,12 @@ static void find_out(struct cycle *cycle, tp_status failure) {
     }
     bool asked = cycle->asked;
     if (asked && fate == TPI_FATE_REFUSED) {
-        /* It would fail for ever, and nobody would count it. */
-        tpi_record_error(cycle->part->record, last->task, cycle->why);
-        tpi_outcome_set(last, TP_RUN_FAILED, cycle->why);
-        asked = false;
+        /* Where no other task was written it would fail for ever, and nobody would count it. */
+        bool own = cycle->claimed == 1 && !tpi_batch_moved(cycle->batch);
+        tpi_record_error(cycle->part->record, own ? last->task : NULL, cycle->why);
+        asked = !own && tpi_lifetime_stopping(cycle->part->life);
+        if (!asked) tpi_outcome_set(last, TP_RUN_FAILED, cycle->why);
+        cycle->lost = !own;
     }
     /* With its effects gone, one that may pass is as it was before, and is run again by whoever claims it. */
     settle_all_apart(cycle, !asked);

@@ -243,7 +243,10 @@ TEST(test_claim_locks__waiting_for_some_does_not_use_up_the_lease_of_others) {
     must(tp_rollback(pool.b));
     expect_count(batch, 1);
     assert_string_equal(tp_batch_task(batch, 0)->id, ids[0]);
-    tp_batch *others = claim_up_to(pool.a, HELD + 1); /* the first is still leased */
+    int64_t lapses = row_of(ids[0]).due_at, now = 0;
+    tp_batch *others = claim_up_to(pool.a, HELD + 1);
+    must(tp_now(pool.a, &now));
+    if (now >= lapses) return; /* a machine that took so long for the rest tells nothing */
     assert_false(batch_holds(others, ids[0]));
     must(tp_complete(guest, tp_batch_task(batch, 0)));
 }

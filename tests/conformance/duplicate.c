@@ -4,6 +4,7 @@
 
 #include "base/uuid.h"
 #include "suite.h"
+#include "support/test.h"
 
 THEME(duplicate, ONCE);
 
@@ -410,4 +411,48 @@ TEST(test_duplicate__many_go_in_their_order) {
     assert_string_equal(task_shown(pool.b, tasks[1].id)->params, "c");
     expect_number(events_of(id, "replaced"), 2);
     expect_number(count_of("tp_pending"), 3);
+}
+
+/* ---- Two producers at once ----------------------------------------------------------------------------- */
+
+struct producer {
+    struct loan loan;
+    const char *key;
+    tp_status status;
+};
+
+static tp_status replace_by(const struct producer *producer, int64_t deadline_at) {
+    tp_new_task task = task_with(.dedup_key = producer->key, .on_duplicate = TP_DUPLICATE_REPLACE,
+                                 .params = "new", .due_at = LATER, .deadline_at = deadline_at);
+    return tp_enqueue(producer->loan.conn, &task);
+}
+
+static void *replace_with_deadline(void *arg) {
+    struct producer *producer = arg;
+    producer->status = replace_by(producer, LATER + 1000);
+    return NULL;
+}
+
+/* Each has locked the gap into which the other is to put the deadline. */
+TEST(test_duplicate__two_that_replace_at_repeatable_read_may_meet_a_deadlock_and_one_is_told) {
+    struct producer all[2] = {{.key = "one"}, {.key = "two"}};
+    if (!pool_speaks("mysql") || pool_on_mysql()) skip(); /* MySQL's second waits for the first before that */
+    for (int i = 0; i < 2; i++) {
+        (void)enqueue(pool.a, .dedup_key = all[i].key, .params = "old", .due_at = LATER);
+        all[i].loan = loan_open(SQL_AUTOCOMMIT_OFF);
+        sure(sql_raw(all[i].loan.raw.dbc, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+             "level");
+        loan_end(&all[i].loan, SQL_COMMIT);
+    }
+    for (int i = 0; i < 2; i++)
+        must(replace_by(&all[i], 0));
+    test_in_threads(2, replace_with_deadline, all, sizeof all[0]);
+    for (int i = 0; i < 2; i++) {
+        loan_end(&all[i].loan, all[i].status == TP_OK ? SQL_COMMIT : SQL_ROLLBACK);
+        loan_close(&all[i].loan);
+    }
+    expect_number((all[0].status == TP_OK) + (all[1].status == TP_OK), 1);
+    expect_number((all[0].status == TP_CONFLICT) + (all[1].status == TP_CONFLICT), 1);
+    expect_number(count_of("tp_pending"), 2);
+    expect_number(count_of("tp_history WHERE event = 'replaced'"), 2);
 }

@@ -240,7 +240,7 @@ TEST(test_gates__a_skip_of_tasks_that_wait_gets_in_nobodys_way) {
     expect_number(count_of("tp_gate_task"), 0);
 }
 
-/* ---- Rules of the owner's, and sessions that only read ---------------------------------------------------
+/* ---- Rules of the application's own, and sessions that only read -----------------------------------------
  */
 
 static void set_against(const struct rule *rule) {

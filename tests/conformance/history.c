@@ -58,7 +58,7 @@ TEST(test_history__a_failure_is_told_with_attempt_who_when_and_why) {
     size_t length = strlen(seen.one[0].who);
     assert_true(length > strlen(pid));
     assert_string_equal(seen.one[0].who + length - strlen(pid), pid);
-    assert_in_range(seen.one[0].at - row_of(task->id).modified_at + 1000, 0, 2000);
+    assert_in_range(seen.one[0].at - row_of(task->id).modified_at + 60000, 0, 120000);
     expect_number(alert_ms(task->id, "failed"), -1);
 }
 

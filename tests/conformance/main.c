@@ -1,6 +1,6 @@
 /* conformance [--themes NAME,...] [--only PATTERN]: runs the suite on the database of TASKPOOL_TEST_DSN, once
- * for every claim plan possible there. PATTERN, with * and ?, is matched with "[plan] test_..."; one
- * that fits nothing is a failure. conformance --child ROLE ...: a process that a test started. */
+ * for every claim plan possible there, see suite.h. PATTERN, with * and ?, is matched with "[plan] test_...";
+ * one that fits nothing is a failure. conformance --child ROLE ...: a process that a test started. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,12 +76,29 @@ static void set_pattern(const char *pattern) {
     only[length] = '\0';
 }
 
+static const char *plans[PLANS]; /* those of the database */
+static int plan_count;
+static bool all_plans;
+
+/* Of the plan's turn: which it is, hangs on the test's line and on the database. */
+static bool is_turn(const struct suite_test *test, const char *plan) {
+    int turn = test->line;
+    for (const char *at = pool.entry; *at; at++)
+        turn += *at;
+    return all_plans || strcmp(plans[turn % plan_count], plan) == 0;
+}
+
+static bool is_run(const struct suite_test *test, enum suite_runs runs, const char *plan) {
+    if (test->runs == A_PLAN) return runs == EACH_PLAN && is_turn(test, plan);
+    return test->runs == runs;
+}
+
 static size_t gather(struct CMUnitTest *tests, enum suite_runs runs, const char *plan) {
     size_t count = 0;
     for (const struct suite_theme *theme = suite_themes; theme; theme = theme->next)
         for (const struct suite_test *test = theme->tests; test && is_wanted(theme->name);
              test = test->next) {
-            if (test->runs != runs) continue;
+            if (!is_run(test, runs, plan)) continue;
             char *name = full_name(plan, test->name);
             if (fnmatch(only, name, 0) == 0)
                 tests[count++] = (struct CMUnitTest){name, test->run, set_up, tear_down, NULL};
@@ -119,7 +136,9 @@ static int run_all(void) {
     int failed = run(ONCE, "any plan");
     for (int i = 0; i < PLANS; i++)
         if (pool_plan_possible(pool_plans[i]) && !pool_plan_holds(pool_plans[i]))
-            failed += run(EACH_PLAN, pool_plans[i]);
+            plans[plan_count++] = pool_plans[i];
+    for (int i = 0; i < plan_count; i++)
+        failed += run(EACH_PLAN, plans[i]);
     return failed;
 }
 
@@ -131,7 +150,8 @@ int main(int argc, char **argv) {
         argc -= 2;
         argv += 2;
     }
-    if (argc > 2 && strcmp(argv[1], "--only") == 0) set_pattern(argv[2]);
+    all_plans = argc > 2 && strcmp(argv[1], "--only") == 0;
+    if (all_plans) set_pattern(argv[2]);
     pool_open();
     int failed = run_all();
     pool_close();

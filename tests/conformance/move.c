@@ -5,7 +5,7 @@
 
 #include "suite.h"
 
-THEME(move, EACH_PLAN);
+THEME(move, A_PLAN);
 
 enum { TASKS = 150 };
 

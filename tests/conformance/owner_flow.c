@@ -7,7 +7,7 @@
 
 THEME(owner_flow, ONCE);
 
-/* ---- Rules of the owner's ------------------------------------------------------------------------------ */
+/* ---- Rules of the application's own -------------------------------------------------------------------- */
 
 /* Are the other rows of the table taken? */
 static bool takes_others(const struct rule *rule) {
@@ -23,7 +23,7 @@ static void open_group_against(const struct rule *rule) {
     must(tp_begin(pool.a));
     effect(pool.a, pool.handler);
     tp_status inside = tp_group_open(pool.a, "refused", TP_GROUP_ALL_DONE, NULL);
-    /* There an index of the owner's cannot be told from another session that opens the group. */
+    /* There an index of the application's own cannot be told from another session that opens the group. */
     assert_true(inside == TP_DB || (rule->seeded && inside == TP_CONFLICT));
     expect(TP_CONFLICT, tp_commit(pool.a));
     rule_lift();

@@ -3,7 +3,7 @@
 #include "ops/for_workers.h"
 #include "suite.h"
 
-THEME(results, EACH_PLAN);
+THEME(results, A_PLAN);
 
 static const char quote[] = "{\"price\": \"12,50 \xe2\x82\xac\"}\n'two lines'";
 

@@ -1,7 +1,7 @@
 /* The retry ladder and the last failure. */
 #include "suite.h"
 
-THEME(retry, EACH_PLAN);
+THEME(retry, A_PLAN);
 
 #define RETRY(delays)                                                                                        \
     { .size = sizeof(tp_retry), .delays_ms = delays, .count = sizeof(delays) / sizeof(delays)[0] }

@@ -1,7 +1,7 @@
 /* A settle asked again, after an answer that never came: the same answer, and nothing changes. */
 #include "suite.h"
 
-THEME(settle_again, EACH_PLAN);
+THEME(settle_again, A_PLAN);
 
 static tp_status fail_for_good(tp_conn *conn, const tp_task *task) {
     return tp_fail(conn, task, "for good", &never);

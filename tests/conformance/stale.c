@@ -2,7 +2,7 @@
  */
 #include "suite.h"
 
-THEME(stale, EACH_PLAN);
+THEME(stale, A_PLAN);
 
 static tp_status do_skip(tp_conn *conn, const tp_task *task) {
     return tp_skip(conn, task, "not needed");

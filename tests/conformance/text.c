@@ -1,7 +1,7 @@
 /* Text comes back byte for byte, however it went in and however it is read. */
 #include "suite.h"
 
-THEME(text, EACH_PLAN);
+THEME(text, A_PLAN);
 
 static const char *const texts[] = {
     "{\"order\":7,\"name\":\"plain\"}",

@@ -2,7 +2,7 @@
 #include "ops/for_workers.h"
 #include "suite.h"
 
-THEME(transaction, EACH_PLAN);
+THEME(transaction, A_PLAN);
 
 TEST(test_transaction__effect_and_settle_commit_together) {
     const tp_task *task = put_and_claim(pool.a);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "faults/operation.h"
+#include "ops/for_workers.h"
 
 static size_t claimed(const struct work *work) {
     size_t count = 0;
@@ -102,6 +103,59 @@ static void lapsed_once(struct work *work) {
     want_lapses(work, 2);
 }
 
+/* ---- What the process has done, and could not store ---------------------------------------------------- */
+
+static tp_batch *done_before; /* by a claim whose lease has lapsed */
+
+static void done_and_lapsed(struct work *work) {
+    const char *params = NULL;
+    char id[TP_ID_SIZE];
+    task_put(long_text(20000), id);
+    work_take(work, 1);
+    must(tp_task_params(pool.b, work->tasks[0], &params, NULL));
+    done_before = work->batches[--work->batch_count];
+    work->tasks[0] = NULL;
+    row_make_due(work->ids[0]);
+}
+
+static void forget_done(struct work *work) {
+    (void)work;
+    tp_batch_free(done_before);
+    done_before = NULL;
+}
+
+static enum tpi_known known_by_content(const tp_env *env, const tp_task *task) {
+    (void)env;
+    switch (tpi_content_compare(tp_batch_task(done_before, 0), task)) {
+    case TPI_CONTENT_SAME:
+        return TPI_KNOWN_DONE;
+    case TPI_CONTENT_UNREAD:
+        return TPI_KNOWN_RUNS;
+    case TPI_CONTENT_OTHER:
+        break;
+    }
+    return TPI_KNOWN_NOTHING;
+}
+
+static tp_status claim_what_is_done(struct work *work) {
+    tp_batch *batch = UNTOUCHED(tp_batch);
+    work->request.plan = work->plan;
+    work->request.retry = &no_retry;
+    tp_status status = tpi_claim_known(work->conn, &work->request, NULL, known_by_content, &batch);
+    if (status == TP_OK) work->batches[work->batch_count++] = batch;
+    bool may_pass_over = way_is_anothers() || way_is_permanent();
+    return status == TP_NONE && may_pass_over ? TP_OK : status;
+}
+
+/* It was its last try, and is not taken for failed: but where what it is cannot be read. */
+static void is_given_out(struct work *work) {
+    if (way_is_permanent() && snapshot_count(&work->now, "failed", NULL, "")) return;
+    if (way_is_anothers() && !work->batch_count) return;
+    judge_claimed(work);
+    want_all(work, "pending", "handling", 1);
+    want_lapses(work, 1);
+}
+
 static const struct operation operations[] = {
     {"claim", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL, three_put, claim_all, TP_OK, are_claimed},
     {"claim in order", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_EXPENSIVE, three_in_order, claim_all, TP_OK,
@@ -113,6 +167,8 @@ static const struct operation operations[] = {
      claim_without_retry, TP_NONE, lapses_gave_up},
     {"claim, lapsed before", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_EXPENSIVE, lapsed_before, claim_all,
      TP_OK, lapsed_once},
+    {"claim, known to be done", TRAIT_EACH_PLAN | TRAIT_PIECEMEAL | TRAIT_EXPENSIVE, done_and_lapsed,
+     claim_what_is_done, TP_OK, is_given_out, .clear = forget_done},
 };
 
 OPERATION_GROUP(claim, test_faults__a_claim_loses_and_doubles_nothing_whichever_call_fails, operations);

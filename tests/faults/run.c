@@ -174,7 +174,6 @@ static void call_until_answered(const struct operation *operation, struct work *
             read_tables(operation, &work->now);
             if (work->answer < TP_OK) judge_failure(operation, work);
             loop_recover(run.loop, operation, work);
-            work->conn->left_alone.count = 0; /* a minute passes: what looked refused is met again */
             arm_second(operation, work);
             read_tables(operation, &work->now);
             if (operation->answer_again) wanted = operation->answer_again(work);

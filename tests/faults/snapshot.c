@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,48 +39,73 @@ static void add_row(const struct sql_row *cells, void *arg) {
 /* The rows of the audit are there for ever: those of earlier runs. */
 static int64_t audit_base;
 
-#define TASKS_OF(pool) "SELECT '" pool "', id, state, owner, failures, due_at FROM tp_" pool
+/* What a table is to be read for. */
+struct part {
+    const char *name, *id, *word, *owner, *number, *time, *from;
+};
+
+#define ID_OF(column) "CAST(" #column " AS CHAR(36))"
+#define TASKS_OF(pool)                                                                                       \
+    { #pool, ID_OF(id), "state", ID_OF(owner), "failures", "due_at", #pool }
+
+/* Those with ids, which are of a type of their own on some databases. */
+static const struct part of_ids[] = {
+    TASKS_OF(pending),
+    TASKS_OF(finished),
+    TASKS_OF(failed),
+    {"history", ID_OF(task_id), "event", ID_OF(owner), "attempt", "0", "history"},
+    {"request", ID_OF(id), "state", "''", "tasks", "0", "request"},
+    {"step", ID_OF(task_id), "step", "''", "0", "0", "step"},
+    {"cancel", ID_OF(task_id), "who", "reason", "0", "0", "cancel"},
+    {"behind", ID_OF(task_id), "gate", "''", "passed", "0", "gate_task"},
+    {"placed", ID_OF(task_id), "group_name", "''", "waits", "0", "group_task"},
+    {"of", ID_OF(request_id), "row_key", "''", "0", "0", "request_row"},
+};
+static const struct part of_names[] = {
+    {"effect", "task_id", "note", "''", "0", "0", "fx"},
+    {"once", "''", "once_key", "''", "0", "0", "once"},
+    {"schedule", "''", "name", "''", "paused", "COALESCE(fire_at, next_at)", "schedule"},
+    {"calendar", "''", "calendar", "kind", "0", "0", "calendar_day"},
+    {"gate", "''", "name", "on_failure", "width", "let_through", "gate"},
+    {"group", "''", "name", "state", "cancelled", "0", "group"},
+    {"pause", "''", "handler", "''", "0", "0", "pause"},
+    {"worker", "''", "state", "''", "0", "0", "worker"},
+    {"activity", "''", "handler", "''", "done", "0", "activity"},
+    {"meta", "''", "name", "value", "0", "0", "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'"},
+};
+
+enum { SQL_MAX = 4000 };
+
+static void add_sql(char *sql, const char *format, ...) {
+    size_t used = strlen(sql);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sql + used, SQL_MAX - used, format, list);
+    va_end(list);
+}
+
+/* One statement for all of them: the statements of the reading are most of what a run costs. */
+static bool read_parts(struct snapshot *snapshot, const struct part *parts, size_t count) {
+    char sql[SQL_MAX] = "";
+    for (size_t i = 0; i < count; i++) {
+        const struct part *part = &parts[i];
+        add_sql(sql, "%sSELECT '%s' AS name, %s, %s, %s, %s, %s FROM tp_%s", i ? " UNION ALL " : "",
+                part->name, part->id, part->word, part->owner, part->number, part->time, part->from);
+    }
+    add_sql(sql, " ORDER BY 2, 1, 3, 5");
+    return sql_raw_each(tp_conn_dbc(pool.eye), add_row, snapshot, "%s", sql);
+}
 
 void snapshot_read(struct snapshot *snapshot) {
     SQLHDBC dbc = tp_conn_dbc(pool.eye);
     snapshot->count = 0;
     snapshot->text[0] = '\0';
-    bool read =
-        sql_raw_each(dbc, add_row, snapshot,
-                     TASKS_OF("pending") " UNION ALL " TASKS_OF("finished") " UNION ALL " TASKS_OF(
-                         "failed") " ORDER BY 2, 1") &&
-        sql_raw_each(
-            dbc, add_row, snapshot,
-            "SELECT 'history', task_id, event, owner, attempt, 0 FROM tp_history ORDER BY 2, 3, 5") &&
-        sql_raw_each(
-            dbc, add_row, snapshot,
-            "SELECT 'effect' AS pool, task_id, note, '' AS owner, 0 AS failures, 0 AS due_at "
-            "FROM tp_fx UNION ALL "
-            "SELECT 'once', '', once_key, '', 0, 0 FROM tp_once UNION ALL "
-            "SELECT 'schedule', '', name, '', paused, COALESCE(fire_at, next_at) FROM tp_schedule UNION ALL "
-            "SELECT 'calendar', '', calendar, kind, 0, 0 FROM tp_calendar_day UNION ALL "
-            "SELECT 'gate', '', name, on_failure, width, let_through FROM tp_gate UNION ALL "
-            "SELECT 'group', '', name, state, cancelled, 0 FROM tp_group UNION ALL "
-            "SELECT 'pause', '', handler, '', 0, 0 FROM tp_pause UNION ALL "
-            "SELECT 'worker', '', state, '', 0, 0 FROM tp_worker UNION ALL "
-            "SELECT 'activity', '', handler, '', done, 0 FROM tp_activity UNION ALL "
-            "SELECT 'meta', '', name, value, 0, 0 FROM tp_meta WHERE name LIKE 'keep%%' OR name = "
-            "'four_eyes' ORDER BY 1, 2, 3") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'request', id, state, '', tasks, 0 FROM tp_request ORDER BY 2") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'step', task_id, step, '', 0, 0 FROM tp_step ORDER BY 2, 3") &&
-        sql_raw_each(
-            dbc, add_row, snapshot,
-            "SELECT 'result', id, result, '', 0, 0 FROM tp_finished WHERE result IS NOT NULL ORDER BY 2") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'cancel', task_id, who, reason, 0, 0 FROM tp_cancel ORDER BY 2") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'behind', task_id, gate, '', passed, 0 FROM tp_gate_task ORDER BY 2") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'placed', task_id, group_name, '', waits, 0 FROM tp_group_task ORDER BY 2") &&
-        sql_raw_each(dbc, add_row, snapshot,
-                     "SELECT 'of', request_id, row_key, '', 0, 0 FROM tp_request_row ORDER BY 2, 3");
+    bool read = read_parts(snapshot, of_ids, sizeof of_ids / sizeof of_ids[0]) &&
+                read_parts(snapshot, of_names, sizeof of_names / sizeof of_names[0]);
+    /* A result may be too long a text for a union. */
+    read = read && sql_raw_each(dbc, add_row, snapshot,
+                                "SELECT 'result', id, result, '', 0, 0 FROM tp_finished "
+                                "WHERE result IS NOT NULL ORDER BY 2");
     read = read && sql_raw_each(dbc, add_row, snapshot,
                                 "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
                                 " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",
@@ -87,16 +113,43 @@ void snapshot_read(struct snapshot *snapshot) {
     sure(read, "%s", sql_reason());
 }
 
+static void note_rows(const struct sql_row *cells, void *arg) {
+    bool *has_rows = arg;
+    has_rows[strtol(cells->cell[0], NULL, 10)] = strcmp(cells->cell[1], "0") != 0;
+}
+
+/* Few of them have any. */
 void snapshot_wipe(void) {
-    static const char *const tables[] = {"pending",   "finished",    "failed",     "history",      "fx",
-                                         "once",      "schedule",    "worker",     "pause",        "activity",
-                                         "request",   "request_row", "calendar",   "calendar_day", "step",
-                                         "gate_task", "group",       "group_task", "cancel"};
+    static const char *const rows[] = {"pending",
+                                       "finished",
+                                       "failed",
+                                       "history",
+                                       "fx",
+                                       "once",
+                                       "schedule",
+                                       "worker",
+                                       "pause",
+                                       "activity",
+                                       "request",
+                                       "request_row",
+                                       "calendar",
+                                       "calendar_day",
+                                       "step",
+                                       "gate_task",
+                                       "group",
+                                       "group_task",
+                                       "cancel",
+                                       "gate WHERE name <> '='",
+                                       "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'"};
+    enum { TABLES = sizeof rows / sizeof rows[0] };
+    bool has_rows[TABLES] = {false};
+    char sql[SQL_MAX] = "";
+    for (int i = 0; i < TABLES; i++)
+        add_sql(sql, "%sSELECT %d, COUNT(*) FROM tp_%s", i ? " UNION ALL " : "", i, rows[i]);
+    sure(sql_raw_each(tp_conn_dbc(pool.eye), note_rows, has_rows, "%s", sql), "%s", sql_reason());
     must(tp_begin(pool.eye));
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
-    sql_run(pool.eye, "DELETE FROM tp_gate WHERE name <> '='");
-    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name LIKE 'keep%%' OR name = 'four_eyes'");
+    for (size_t i = 0; i < TABLES; i++)
+        if (has_rows[i]) sql_run(pool.eye, "DELETE FROM tp_%s", rows[i]);
     must(tp_commit(pool.eye));
     audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
 }

@@ -1,9 +1,11 @@
 /* Alerts in groups: one call for many tasks, after the time that they are collected for; each task at least
  * once, and once only while nobody dies. */
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ops/for_workers.h"
 #include "support/callbacks.h"
 #include "support/child.h"
 #include "worker/rig.h"
@@ -128,6 +130,23 @@ TEST(test_alert_group__that_waits_is_given_when_the_worker_ends) {
     tp_worker *worker = rig_start_with(3, rig_fail, GROUPING(&heard));
     rig_await(TP_EVENT_GAVE_UP, 3);
     rig_stop(worker);
+    expect_heard(&heard, 1, 3);
+    expect_number(notes_left(), 0);
+}
+
+/* Of a session whose clock is ahead of the one that looks. */
+TEST(test_alert_group__that_failed_later_than_the_clock_says_is_given_when_the_worker_ends) {
+    struct heard heard = {.calls = 0};
+    int64_t now = 0, next_ms = 0;
+    size_t given = 0;
+    put_failed(3);
+    must(tp_now(pool.a, &now));
+    expect_number(sql_run(pool.eye,
+                          "UPDATE tp_history SET created_at = %" PRId64 ", alert_at = %" PRId64
+                          " WHERE handler = '%s' AND alert_at > 0",
+                          now + 1000, now + 1000, pool.handler),
+                  3);
+    must(tpi_alert_group(pool.a, pool.handlers, 1, 0, 100, hear, &heard, &given, &next_ms));
     expect_heard(&heard, 1, 3);
     expect_number(notes_left(), 0);
 }

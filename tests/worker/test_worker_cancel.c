@@ -240,3 +240,46 @@ TEST(test_cancel__a_task_whose_worker_was_killed_is_not_run_again) {
     expect_number(atomic_load(&rig.runs), 0);
     expect_row(id, "finished", "skipped", 1);
 }
+
+/* ---- One that ends while it is claimed again ------------------------------------------------------------
+ */
+
+static struct gate other_gate;
+
+/* The one with short params is the cancelled one. */
+HANDLER(fail_or_wait) {
+    (void)arg;
+    atomic_fetch_add(&rig.runs, 1);
+    gate_pass(tp_run_task(run)->params ? &rig.gate : &other_gate);
+    return tp_run_task(run)->params ? TP_RUN_FAILED : TP_RUN_DONE;
+}
+
+/* The claim has seen that both are called here; before it is taken in, the first fails, too late. */
+MEET(end_the_first) {
+    (void)link;
+    (void)arg;
+    gate_open(&rig.gate);
+    (void)watch_wait(&rig.watch, TP_EVENT_LOST, 1);
+}
+
+TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_again) {
+    static char params[20001];
+    tp_new_task task = {.size = sizeof task, .handler = pool.handler, .params = "x", .priority = -1};
+    memset(params, 'p', sizeof params - 1);
+    must(tp_enqueue(pool.a, &task));
+    rig_put(1, params);
+    gate_init(&other_gate);
+    tp_worker *worker =
+        rig_start_with(0, fail_or_wait, .plan = tp_conn_about(pool.a)->leased_plan, .threads = 2);
+    rig_await_arrived(1);
+    assert_true(gate_wait_arrived(&other_gate, 1));
+    size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
+    cancel_it(task.id);
+    must(tp_test_advance(pool.a, 61000));
+    rig_await(TP_EVENT_SKIPPED, 1);
+    gate_open(&other_gate);
+    rig_stop(worker);
+    expect_number(faults_hits(met), 1);
+    rig_expect(0, 2, 0, .runs = 2, .lost = 1, .skipped = 1, .done = 1);
+    assert_true(strstr(row_of(task.id).reason, "cancelled by ann: wrong amount") != NULL);
+}

@@ -176,33 +176,44 @@ HANDLER(read_content) {
     return rig_done(run, arg);
 }
 
-/* What was done cannot be stored; meanwhile the task is released, and its params are of that length and
- * replaced, or as they were. */
-static void released_here(size_t length, bool replaced) {
+/* One task whose params begin so, and are of that length. */
+static void put_params(const char *beginning, size_t length) {
     char *params = calloc(length + 1, 1);
     assert_non_null(params);
-    memset(params, 'p', length);
+    memset(params, '.', length);
+    memcpy(params, beginning, strlen(beginning));
     rig_put(1, params);
     free(params);
+}
+
+/* What was done cannot be stored; meanwhile the task is released, and its params are replaced, or as they
+ * were. */
+static void released_here(size_t length, const char *before, const char *after) {
+    bool replaced = strcmp(before, after) != 0;
+    put_params(before, length);
     tp_worker *worker = rig_open_with(read_content, .drain = 1, .threads = 1);
     size_t aim = set_away(FAULTS_DEAD);
     must(tp_worker_start(worker));
     rig_await_seen(aim, 2);
-    sql_run(
-        pool.eye,
-        "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0, params = REPLACE(params, 'p', "
-        "'%s') WHERE handler = '%s'",
-        replaced ? "q" : "p", pool.handler);
+    sql_run(pool.eye,
+            "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0, params = REPLACE(params, "
+            "'%s', '%s') WHERE handler = '%s'",
+            before, after, pool.handler);
     rig_await(TP_EVENT_CLAIMED, 2);
     come_back();
     rig_finish(worker);
-    expect_number(seen_content, replaced ? 'q' : 'p');
+    expect_number(seen_content, *after);
     rig_expect(0, 1, 0, .runs = replaced ? 2 : 1, .done = 1, .lost = replaced);
 }
 
-TEST_AS(test_in_flight__content_that_replaced_what_is_done_here_is_run, released_here(10, true))
-TEST_AS(test_in_flight__long_content_that_replaced_what_is_done_here_is_run, released_here(20000, true))
-TEST_AS(test_in_flight__the_same_long_content_is_not_run_again, released_here(20000, false))
+/* Of the same 64-bit hash FNV-1a. */
+#define ALIKE   "8yn0iYCKYHlIj4-BwPqk"
+#define ALIKE_2 "GReLUrM4wMqfg9yzV3KQ"
+
+TEST_AS(test_in_flight__content_that_replaced_what_is_done_here_is_run, released_here(10, "pay", "not"))
+TEST_AS(test_in_flight__long_content_that_replaced_what_is_done_here_is_run,
+        released_here(20000, ALIKE, ALIKE_2))
+TEST_AS(test_in_flight__the_same_long_content_is_not_run_again, released_here(20000, "pay", "pay"))
 
 static size_t asked;    /* an aim: what the test below waits for */
 static atomic_bool met; /* the claim: once is enough */
@@ -342,6 +353,32 @@ TEST(test_in_flight__nor_by_another_worker_of_the_process) {
     rig_stop(second);
     rig_finish(first);
     rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1);
+}
+
+/* Whose content cannot be read, so that nobody can say whether it is done. */
+TEST(test_hold__what_is_done_here_and_cannot_be_compared_holds_up_no_others) {
+    rig_needs_hold();
+    put_params("pay", 20000);
+    tp_worker *first = rig_open_with(read_content, .threads = 1);
+    size_t aim = set_away(FAULTS_DEAD);
+    must(tp_worker_start(first));
+    rig_await_seen(aim, 2);
+    tp_worker_stop(first);
+    while (!atomic_load(&first->life.claims_ended))
+        rig_pause_10_ms();
+    sql_run(pool.eye,
+            "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0 WHERE handler = '%s'",
+            pool.handler);
+    rig_put(3, "x");
+    size_t reads = faults_refuse("hold_params", FAULTS_PERMANENT, 0, 1000000);
+    tp_worker *second = rig_start_with(0, rig_done, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_DONE, 3);
+    if (faults_hits(reads) < 1) fail_msg("nobody looked at it");
+    come_back();
+    rig_stop(second);
+    rig_finish(first);
+    rig_expect(1, 3, 0, .runs = 4, .lost = 1);
+    rig_delete_pending();
 }
 
 /* Once it was claimed so many times here. */

@@ -6,9 +6,10 @@ database=build/release
 
 usage() {
   cat <<END
-usage: tools/checks/sources.sh [--since-proof | --help]
+usage: tools/checks/sources.sh [--since-proof | --commit | --help]
 All of the library and the programs. --since-proof: only what changed since the commit at which docs/proof.md says that all was looked at, a
-header by way of one source that includes it, as the release build says; all when that commit is not known here.
+header by way of one source that includes it, as the release build says; all when that commit is not known here. --commit: only prints
+that commit.
 END
 }
 
@@ -49,6 +50,7 @@ since=''
 case ${1:-} in
   "") ;;
   --since-proof) since=$(proven) || since='' ;;
+  --commit) proven && exit 0 || exit 1 ;;
   --help | -h) usage && exit 0 ;;
   *) usage >&2 && exit 2 ;;
 esac

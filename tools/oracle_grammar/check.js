@@ -77,29 +77,39 @@ function filesOf(root, statements) {
   return [...scripts, ...sqlFiles(statements, true), ...(fs.existsSync(page) ? [page] : [])];
 }
 
+// Is it the same text there, where the statements stand in a folder of that name?
+function isAsBefore(file, root, statements, before) {
+  const inside = path.relative(statements, file);
+  const old = inside.startsWith('..') ? path.join(before, path.relative(root, file)) : path.join(before, 'statements', inside);
+  return fs.existsSync(old) && fs.readFileSync(old, 'utf8') === fs.readFileSync(file, 'utf8');
+}
+
 function filesFrom(args) {
   const files = [];
   let root = path.resolve(__dirname, '..', '..');
-  let script = false, statements = '';
+  let script = false, statements = '', before = '';
   while (args.length) {
     const arg = args.shift();
     if (arg === '--root') root = args.shift();
     else if (arg === '--statements') statements = args.shift();
+    else if (arg === '--before') before = args.shift();
     else if (arg === '--script') script = true;
     else { files.push({ file: arg, shown: arg, script }); script = false; }
   }
   if (files.length) return { files, root };
-  return { files: filesOf(root, statements).map((file) => ({ file, shown: path.relative(root, file) })), root };
+  const all = filesOf(root, statements);
+  const changed = before ? all.filter((file) => !isAsBefore(file, root, statements, before)) : all;
+  return { files: changed.map((file) => ({ file, shown: path.relative(root, file) })), root, left: all.length - changed.length };
 }
 
 function main() {
-  const { files, root } = filesFrom(process.argv.slice(2));
+  const { files, root, left } = filesFrom(process.argv.slice(2));
   const missing = files.find(({ file }) => !fs.existsSync(file));
   if (missing) {
     console.error(`oracle_grammar: no such file: ${missing.file}`);
     process.exit(2);
   }
-  if (!files.length) {
+  if (!files.length && !left) {
     console.error(`oracle_grammar: nothing to check: no .sql file in sql/oracle of ${root}`);
     process.exit(2);
   }
@@ -111,6 +121,7 @@ function main() {
     console.log(`REFUSED ${shown}:${problems[0].line}: ${problems[0].message}`);
     for (const p of problems.slice(1)) console.log(`        ${shown}:${p.line}: ${p.message}`);
   }
+  if (left) console.log(`${left} are as they were at the proof`);
   console.log(`${files.length - failed} passed, ${failed} failed`);
   process.exit(failed ? 1 : 0);
 }
