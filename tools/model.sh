@@ -30,7 +30,7 @@ build() {
   (
     cd "$folder"
     # The checker names the model by the path it was given, and looks for its trail beside itself.
-    case $folder in */gates* | */GATE_*) model=gates.pml ;; */groups* | */GROUP_*) model=groups.pml ;; *) model=taskpool.pml ;; esac
+    case $folder in */gates* | */GATE_*) model=gates.pml ;; */groups* | */GROUP_*) model=groups.pml ;; */deadline* | */DEADLINE_*) model=deadline.pml ;; *) model=taskpool.pml ;; esac
     cp "$models/$model" .
     spin -a "$@" "$model" >spin.log 2>&1
     # shellcheck disable=SC2086 # several options
@@ -176,6 +176,10 @@ short() {
   also holds groups_end 22
   also fails GATE_EARLY_TOKEN "assertion violated ((2==0)||" -DWIDTH=2 -DTOKENS=2 -DTROUBLES=0
   also fails GATE_NO_GIVER "invalid end state" -DTOKENS=1 -DTROUBLES=0
+  also fails DEADLINE_NO_RECHECK "assertion violated ((row&&past)"
+  also fails DEADLINE_NO_STATE "assertion violated  !(((at==2)"
+  also fails DEADLINE_BELIEF "assertion violated (( !((again"
+  also holds deadline 22 -DLAPSES=1
   also holds gates_tokens_old 22 -DTOKENS=1 -DOLD=1 -DTROUBLES=1 -DWORKERS=1
 }
 

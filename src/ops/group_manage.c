@@ -152,10 +152,9 @@ tp_status tp_groups_waiting(tp_conn *conn, int64_t *groups, int64_t *tasks) {
     };
     struct tpi_args args = {0};
     tp_status status = tpi_conn_ready(conn);
-    if (status == TP_OK && (!groups || !tasks))
-        status = tpi_error(TP_MISUSE, "tp_groups_waiting: groups or tasks is NULL");
-    if (status == TP_OK)
-        status = tpi_store_read(&conn->store, TPI_S_groups_waiting, &args, columns, NULL, &counts);
+    if (status != TP_OK) return status;
+    if (!groups || !tasks) return tpi_error(TP_MISUSE, "tp_groups_waiting: groups or tasks is NULL");
+    status = tpi_store_read(&conn->store, TPI_S_groups_waiting, &args, columns, NULL, &counts);
     if (status != TP_OK) return status;
     *groups = counts.groups;
     *tasks = counts.tasks;

@@ -61,6 +61,15 @@ async function search(page) {
   run(["group", "open", "november"]);
   run(["enqueue", "gated", "{}", "--gate", "narrow"]);
   const second = run(["enqueue", "gated", "{}", "--gate", "narrow"]).trim(), after = run(["enqueue", "gated", "{}", "--after", "november"]).trim();
+  run(["enqueue", "gated", "{}", "--group", "november"]);
+  for (const [field, value, found] of [["gate", "narrow", 2], ["group", "november", 1]]) {
+    await goTo(page, "pool/tasks");
+    await page.locator("details.more").evaluate((/** @type {HTMLDetailsElement} */ more) => { more.open = true; });
+    await page.fill(`#by-${field}`, value);
+    await page.press(`#by-${field}`, "Enter");
+    await page.waitForFunction((rows) => document.querySelectorAll("tbody tr").length === rows, found);
+    check(`found by ${field}`, (await page.locator("tbody tr").allTextContents()).every((row) => row.includes("gated")));
+  }
   await goTo(page, "pool/tasks?handler=gated");
   const rows = (await page.locator("tbody tr").allTextContents()).join("\n");
   check("a list says what tasks wait for", rows.includes("Waits at gate narrow") && rows.includes("After group november") && !rows.includes("9999"), rows);
@@ -97,20 +106,20 @@ async function approvals(browser, url, page) {
   await admin.waitForSelector("text=Four eyes is on");
   await admin.context().close();
   await goTo(page, "pool/tasks?handler=doubtful");
-  await page.click(".actions button:has-text('Skip')");
-  check("a skip is counted as always", (await confirm(page, "sent twice")).includes("2"));
+  await page.click(".actions button:has-text('Cancel')");
+  check("a cancel is counted as always", (await confirm(page, "sent twice")).includes("2"));
   await page.waitForSelector("#note:has-text('another person')");
   check("nothing is done before", of("doubtful").every((task) => task.state === "pending"));
   await goTo(page, "pool/approvals");
-  await page.waitForSelector("tbody tr:has-text('olga'):has-text('skip')");
+  await page.waitForSelector("tbody tr:has-text('olga'):has-text('cancel')");
   check("one's own request cannot be approved", await page.locator("tbody button:has-text('Approve')").count() === 0);
   await axe(page, "a waiting request");
   await signIn(other, "albert");
   await goTo(other, "pool/approvals");
-  await other.click("tbody tr:has-text('skip') button:has-text('Approve')");
+  await other.click("tbody tr:has-text('cancel') button:has-text('Approve')");
   check("the approver sees how many", (await confirm(other, "seen")).includes("2"));
   await other.waitForSelector("text=Nothing waits");
-  check("it is carried out", of("doubtful").every((task) => task.state === "skipped"));
+  check("it is carried out", of("doubtful").every((task) => task.state === "skipped" && /^cancelled by olga: .*sent twice/.test(task.reason)), JSON.stringify(of("doubtful")));
   const told = json("history").filter((event) => ["asked", "approved"].includes(event.event));
   check("both are recorded", told.some((event) => event.event === "asked" && event.who === "olga") && told.some((event) => event.event === "approved" && event.who === "albert"), JSON.stringify(told));
   check("an approver does not switch settings", await other.locator("button:has-text('Switch four eyes')").count() === 0);
