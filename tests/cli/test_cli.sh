@@ -917,6 +917,8 @@ wait_for() {
     return 1
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
+# Of two SIGTERMs that wait one is lost.
+taken() { ! grep -qs '^ShdPnd:.*[4-7c-f]...$' "/proc/$1/status"; }
 # await PID: leaves $code
 await() {
     wait_for gone "$1" || kill -KILL "$1"
@@ -946,7 +948,7 @@ worker=$!
 expect_that "a program runs again" wait_for test -e begun
 # Not SIGINT: a shell without job control has it ignored in the background, and that is respected.
 kill -TERM $worker
-sleep 0.3
+wait_for taken $worker
 kill -TERM $worker
 await $worker
 expect "a second signal ends the program" 0 'released 1'
@@ -968,7 +970,7 @@ worker=$!
 expect_that "a program that minds no SIGTERM runs" wait_for test -s begun
 for _ in 1 2 3; do
     kill -TERM $worker
-    sleep 0.3
+    wait_for taken $worker
 done
 await $worker
 expect "a third signal kills the worker" 143

@@ -79,6 +79,7 @@ tp_worker *worker_by(const tp_worker_options *options, const char *handler, tp_h
 #define WORKER_OPTIONS(...)                                                                                  \
     ((tp_worker_options){.size = sizeof(tp_worker_options),                                                  \
                          .poll_ms = 10,                                                                      \
+                         .lease_ms = 600000, /* a slow claim stops before its first leases run down */       \
                          .on_event = watch_event,                                                            \
                          .event_arg = &scene.watch,                                                          \
                          __VA_ARGS__})

@@ -32,6 +32,10 @@ def start_plain(*more):
                             stdout=subprocess.DEVNULL)
 
 
+def can_count():
+    return subprocess.run([PYTHON, "-c", COUNT], env=environment({}), capture_output=True, check=False).returncode == 0
+
+
 def effects(ids):
     done = subprocess.run([PYTHON, "-c", COUNT], env=environment({}), capture_output=True, text=True, check=True)
     return sorted(pair[0] for pair in map(str.split, done.stdout.splitlines()) if pair[0] in ids)
@@ -132,8 +136,8 @@ def failures():
 
 
 def test():
-    library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))  # makes the table of effects
-    time.sleep(1)
+    library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))
+    check("the library's worker makes the table of effects", until(can_count))
     library.terminate()
     library.wait()
     crowd()

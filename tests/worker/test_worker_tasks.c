@@ -154,14 +154,14 @@ TEST(test_stop__releases_queued_tasks_without_a_failure) {
 
 /* Longer than two leases: what is shown is that time passes and nothing happens. */
 HANDLER(outlast_two_leases) {
-    nanosleep(&(struct timespec){.tv_sec = 7}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = 13}, NULL);
     return rig_effect(run, TP_RUN_DONE);
 }
 
 TEST(test_lease__is_extended_while_a_handler_outlasts_it) {
-    tp_worker *one = rig_start_with(2, outlast_two_leases, .drain = 1, .lease_ms = 3000);
+    tp_worker *one = rig_start_with(2, outlast_two_leases, .drain = 1, .lease_ms = 6000);
     tp_worker *other =
-        rig_start_with(0, outlast_two_leases, .drain = 1, .lease_ms = 3000); /* takes what lapses */
+        rig_start_with(0, outlast_two_leases, .drain = 1, .lease_ms = 6000); /* takes what lapses */
     rig_finish(one);
     rig_finish(other);
     rig_expect_paid(2, .lost = 0);
