@@ -5,7 +5,7 @@
 SELECT bad.id FROM tp_failed bad
 WHERE bad.settled_at <= :before
   AND (SELECT COUNT(*) FROM tp_gate_task place WHERE place.task_id = bad.id) = 0
-  AND (SELECT COUNT(*) FROM tp_group door JOIN tp_group_task member {by_primary_key} ON member.group_name = door.name
-       WHERE door.state < 'over' AND member.waits = 0 AND member.task_id = bad.id) = 0
+  AND (SELECT COUNT(*) FROM tp_group grp JOIN tp_group_task member {by_primary_key} ON member.group_name = grp.name
+       WHERE grp.state < 'over' AND member.waits = 0 AND member.task_id = bad.id) = 0
 ORDER BY bad.settled_at
 {first_n_end}

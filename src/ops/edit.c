@@ -20,13 +20,15 @@
 #include "ops/request.h"
 #include "store/record.h"
 
+/* Every bit of tp_edit_request.fields. */
+enum { ALL_FIELDS = 2 * TP_EDIT_DEADLINE_AT - 1 };
+
 /* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_numbers(const tp_edit_request *request) {
-    enum { ALL = 2 * TP_EDIT_DEADLINE_AT - 1 };
     if (!request->fields && !request->retry)
         return tpi_error(TP_MISUSE, "tp_edit: fields is 0, so nothing would be changed");
-    if (request->fields & ~ALL)
+    if (request->fields & ~ALL_FIELDS)
         return tpi_error(TP_MISUSE, "tp_edit: fields has a bit that is none of TP_EDIT_...");
     if (request->priority < INT16_MIN || request->priority > INT16_MAX)
         return tpi_error(TP_MISUSE, "priority %" PRId32 " is not within -32768 to 32767", request->priority);
@@ -357,6 +359,10 @@ tp_status tpi_edit_given(tp_conn *conn, const char *task_id, const tp_request *r
                          const char *why) {
     struct tpi_edit edit = {.conn = conn, .who = who, .why = why, .approved = true};
     tp_batch *batch = NULL;
+    if (request->fields & ~ALL_FIELDS)
+        return tpi_error(TP_UNSUPPORTED,
+                         "the request changes what this version of the library does not know; approve "
+                         "it by the version that wrote it");
     tpi_edit_of_request(request, &edit.request);
     tpi_utf8_copy(task_id, edit.id, sizeof edit.id);
     tp_status status = tp_show(conn, edit.id, &batch);

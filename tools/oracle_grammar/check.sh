@@ -31,7 +31,7 @@ since=''
 if [ "${1:-}" = --since-proof ]; then
   shift
   since=$("$root/tools/checks/sources.sh" --commit) || since=''
-  [ -z "$since" ] || git -C "$root" diff --quiet "$since" -- tools/oracle_grammar || since=''
+  [ -z "$since" ] || git -C "$root" diff --quiet "$since" -- tools/oracle_grammar tools/embed_sql.c tools/embed_text.c tools/embed_words.c || since=''
 fi
 
 # write_statements SQL FOLDER: what the build would write for Oracle.
