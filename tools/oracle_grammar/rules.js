@@ -201,6 +201,19 @@ function orderedLevels(tree, unit, say) {
   }
 }
 
+const counts = (element) => tokensOf(element, INNER).some((t) => /^(COUNT|SUM|MIN|MAX|AVG)$/.test(t.upper));
+const asks = (element) => find(element, INNER).length > 0;
+
+// A query as a value is no constant to Oracle, though it asks for nothing of the row.
+function queriesBesideCounts(tree, unit, say) {
+  for (const block of find(tree, ['query_block'])) {
+    const elements = find(block, ['select_list_elements'], INNER);
+    if (kid(block, 'group_by_clause') || !elements.some(counts)) continue;
+    const alone = elements.find((element) => asks(element) && !counts(element));
+    if (alone) say(lineOf(alone), 'a query as a column beside COUNT or the like (ORA-00937): make that a query, too');
+  }
+}
+
 // Oracle's SQL has no boolean values: a condition may stand only where one is asked for.
 const CONDITION_PLACES = ['where_clause', 'condition', 'join_on_part', 'having_clause', 'merge_statement',
   'start_part', 'hierarchical_query_clause'];
@@ -297,7 +310,7 @@ function repeatedConditions(tree, unit, say) {
 
 const TOKEN_RULES = [foreignWords, longNames, manyRows, returning];
 const TREE_RULES = [columnTypes, truthInSql, emptyStrings, reservedNames, ownFunctions, lockedLevels,
-  orderedLevels, conditionsAsValues, longTexts, clockOnce, repeatedConditions];
+  orderedLevels, queriesBesideCounts, conditionsAsValues, longTexts, clockOnce, repeatedConditions];
 
 // [{line, message}] for one parsed statement; unit: it is a PL/SQL block or function.
 function judge({ errors, tokens, tree }, unit) {
