@@ -1725,11 +1725,11 @@ TP_API int tp_run_lost(const tp_run *run);
 
 /* For programs that claim without a worker: *cause gets why the work on the claimed task should end soon,
  * TP_STOP_LOST, TP_STOP_CANCELLED, TP_STOP_DEADLINE or TP_STOP_NONE; text (may be NULL) has room for
- * TP_REASON_MAX + 1 bytes and gets words for people. Of the last two the program decides, as a handler does:
- * tp_complete counts, and tp_fail and tp_release end the task as skipped. Asks the database by two
- * statements, one by plan hold, so not more often than once a second. conn: that of the claim; in a
- * transaction of which the database shows what was there when it began (REPEATABLE READ) later cancels are
- * not seen. */
+ * TP_REASON_MAX + 1 bytes and gets words for people. After a cancel or a deadline the program decides, as a
+ * handler does: tp_complete counts, and tp_fail and tp_release end the task as skipped. Asks the database by
+ * two statements, by one under plan hold or when the claim is lost, so not more often than once a second.
+ * conn: that of the claim; in a transaction of which the database shows what was there when it began
+ * (REPEATABLE READ) later cancels are not seen. */
 TP_API TP_CHECKED tp_status tp_stop_cause(tp_conn *conn, const tp_task *task, tp_stop *cause, char *text);
 
 #ifdef __cplusplus

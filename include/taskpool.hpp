@@ -164,7 +164,7 @@ class task {
     time_point due_at() const noexcept {
         return detail::at(task_->due_at);
     }
-    // Only of show; empty where it has none, or has ended.
+    // Only of show; empty where it has none, has ended, or its end was asked for.
     std::optional<time_point> deadline_at() const noexcept {
         if (task_->deadline_at == 0) return std::nullopt;
         return detail::at(task_->deadline_at);
@@ -556,12 +556,13 @@ class conn {
     void extend(task held, milliseconds lease) {
         check(extend(held, lease, std::nothrow));
     }
-    // Its result; empty: it is not done.
+    // Why the work on it should end soon; text, if not NULL, gets words for people.
     tp_stop stop_cause(task of, std::string *text = nullptr) {
         tp_stop cause = TP_STOP_NONE;
         check(stop_cause(of, cause, text, std::nothrow));
         return cause;
     }
+    // Its result; empty: it is not done.
     [[nodiscard]] std::optional<std::string> step_find(task of, const std::string &name) {
         std::string result;
         if (check(step_find(of, name, result, std::nothrow)) == TP_NONE) return std::nullopt;

@@ -42,12 +42,10 @@ static struct poptOption edit_table[] = {
 
 const struct usage edit_usage = {
     "ID",
-    "Moves a task that waits, or one of the failed pool, to another time, deadline, priority or shard, or "
-    "gives "
-    "new\n"
-    "parameters or keys. A task in hand, or one that changes meanwhile, is left alone. Recorded in the "
-    "history\n"
-    "with who and why, and the lengths of what was and is there.\n"
+    "Moves a task that waits, or one of the failed pool, to another time, deadline, priority or shard, or\n"
+    "gives it new parameters or keys. A task in hand, or one that changes meanwhile, is left alone. "
+    "Recorded\n"
+    "in the history with who and why, and the lengths of what was and is there.\n"
     "Exit code 1: no such task, or an open task has the dedup_key.\n",
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --params '{\"iban\":\"DE02...\"}' --retry --why "
     "'typing "

@@ -6,14 +6,14 @@
 
 #include "openmetrics.h"
 
-/* A gauge with a sample for each handler. */
-struct handler_gauge {
+/* A gauge with a sample for each handler, or each gate. */
+struct gauge {
     const char *name, *help;
     size_t offset; /* of an int64_t */
 };
 
 #define GAUGE(member) offsetof(struct handler_figures, member)
-static const struct handler_gauge gauges[] = {
+static const struct gauge gauges[] = {
     {"taskpool_due_tasks", "Tasks that are due; of a paused handler nobody claims them.", GAUGE(due)},
     {"taskpool_failed_tasks", "Tasks in the failed pool.", GAUGE(failed)},
     {"taskpool_lapsed_tasks", "Tasks in hand whose lease lapsed; they are due, too.", GAUGE(lapsed)},
@@ -23,10 +23,10 @@ static const struct handler_gauge gauges[] = {
     {"taskpool_gave_up_tasks", "Tasks that went to the failed pool during the last minute.", GAUGE(gave_up)},
 };
 
-static int64_t value_at(const struct handler_figures *handler, size_t offset) {
+static int64_t value_at(const void *figures, size_t offset) {
     int64_t value;
 
-    memcpy(&value, (const char *)handler + offset, sizeof value);
+    memcpy(&value, (const char *)figures + offset, sizeof value);
     return value;
 }
 
@@ -51,7 +51,7 @@ static bool next(struct at *at) {
         "handler", (at).handler->name                                                                        \
     }
 
-static void put_gauge(FILE *to, const struct pool_metrics *pools, const struct handler_gauge *gauge) {
+static void put_gauge(FILE *to, const struct pool_metrics *pools, const struct gauge *gauge) {
     metric_family(to, gauge->name, "gauge", "", gauge->help);
     for (struct at at = {.pool = pools}; next(&at);)
         metric_put(to, gauge->name, LABELS(OF(at)), value_at(at.handler, gauge->offset));
@@ -176,20 +176,8 @@ static const char *gate_name(const struct pool_metrics *pool, size_t at) {
     return at < FIGURES_GATES_MAX ? pool->figures->gates[at].name : "(others)";
 }
 
-static int64_t gate_value(const struct gate_figures *gate, size_t offset) {
-    int64_t value;
-
-    memcpy(&value, (const char *)gate + offset, sizeof value);
-    return value;
-}
-
-struct gate_gauge {
-    const char *name, *help;
-    size_t offset; /* of an int64_t */
-};
-
 static void put_gates(FILE *to, const struct pool_metrics *pools) {
-    static const struct gate_gauge gates[] = {
+    static const struct gauge gates[] = {
         {"taskpool_gate_waiting_tasks",
          "Tasks that wait at a gate; of a pattern (= is that of the order keys) at all that it made.",
          offsetof(struct gate_figures, waiting)},
@@ -202,7 +190,7 @@ static void put_gates(FILE *to, const struct pool_metrics *pools) {
         for (const struct pool_metrics *pool = pools; pool->figures; pool++)
             for (size_t k = 0; k < pool->figures->gate_count; k++)
                 metric_put(to, gates[i].name, LABELS({"pool", pool->name}, {"gate", gate_name(pool, k)}),
-                           gate_value(&pool->figures->gates[k], gates[i].offset));
+                           value_at(&pool->figures->gates[k], gates[i].offset));
     }
 }
 

@@ -201,7 +201,7 @@ static tp_status committed(struct tpi_link *link, tp_status status) {
         /* Not committed, or nobody knows: the session must not go on with half of it. */
         link->tx = TPI_TX_DOOMED;
         tpi_link_rollback(link);
-        if (link->dead && status == TP_DB) return nobody_knows();
+        if (link->dead && (status == TP_DB || status == TP_UNWRITABLE)) return nobody_knows();
     }
     return status;
 }

@@ -58,6 +58,11 @@ static tp_status change(struct adopting *adopting, enum tpi_adopt_script number,
     return status;
 }
 
+/* Where something else failed, what the database said last is of an earlier statement. */
+static bool database_says(const struct adopting *adopting, tp_status status, enum tpi_class class) {
+    return status < TP_OK && tp_last_error()->sqlstate[0] && adopting->conn->store.link.diag.class == class;
+}
+
 static tp_status define(struct adopting *adopting, enum tpi_adopt_script number) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     struct tpi_store *store = &adopting->conn->store;
@@ -68,7 +73,7 @@ static tp_status define(struct adopting *adopting, enum tpi_adopt_script number)
         status = sql.failed ? tpi_error(TP_NOMEM, "out of memory")
                             : tpi_stmt_direct(&store->link, "adopt_define", sql.data);
         tpi_buf_free(&sql);
-        bool there = status < TP_OK && store->link.diag.class == TPI_CLASS_OBJECT_EXISTS;
+        bool there = database_says(adopting, status, TPI_CLASS_OBJECT_EXISTS);
         if (number != TPI_ADOPT_S_INSTALL || !there) continue;
         adopting->was_there = true;
         status = TP_OK;
@@ -254,7 +259,7 @@ static tp_status compare(struct adopting *adopting) {
 
 /* A step that is asked again after it has removed the links finds none. */
 static bool finds_no_table(const struct adopting *adopting, tp_status status) {
-    return status < TP_OK && adopting->conn->store.link.diag.class == TPI_CLASS_NO_TABLE;
+    return database_says(adopting, status, TPI_CLASS_NO_TABLE);
 }
 
 /* A copy uses the links by their name: its transactions that are under way end before the links get another,

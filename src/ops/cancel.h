@@ -23,8 +23,7 @@ struct tpi_unwanted_list {
     struct tpi_unwanted *all; /* by id */
     size_t count;
 };
-/* As tpi_record_all; each row begins with a struct tpi_unwanted, whose why gets to say which deadline it was.
- */
+/* As tpi_record_all; each row begins with a struct tpi_unwanted, whose why says which deadline it was. */
 TP_CHECKED tp_status tpi_unwanted_read(struct tpi_stmt *stmt, const struct tpi_column *columns,
                                        struct tpi_texts *texts, void *rows, size_t size, size_t limit,
                                        size_t *count);

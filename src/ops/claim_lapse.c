@@ -38,8 +38,9 @@ static enum tpi_known ask_known(const struct tpi_claim *claim, const tp_task *ta
     return claim->known ? claim->known(claim->conn->env, task) : TPI_KNOWN_NOTHING;
 }
 
-/* What is known may be known of other content. Of what cannot be read that is not to be told; it is left to
- * whoever runs it. In a transaction a failure is all the claim's, but not the next one's. */
+/* What this process did may have been done with other params, so long ones are read and compared. If they
+ * cannot be read for good, the task counts as one whose worker died. Inside a transaction that failure ends
+ * the claim, and the task is left alone so that the next claim goes on. */
 tp_status tpi_lapse_know(const struct tpi_claim *claim, const tp_task *task, enum tpi_known *known) {
     *known = ask_known(claim, task);
     if (task->params || *known == TPI_KNOWN_NOTHING) return TP_OK;

@@ -44,6 +44,9 @@ void empty_pool(void) {
     for (size_t i = 0; i < LENGTH(tables); i++)
         sql_run(pool.eye, "DELETE FROM tp_%s", tables[i]);
     sql_run(pool.eye, "DELETE FROM tp_gate WHERE name <> '='");
+    sql_run(pool.eye, "UPDATE tp_gate SET width = 1, on_failure = 'block', tokens = 0, period_ms = 0 WHERE "
+                      "on_failure <> 'block' "
+                      "OR width <> 1 OR tokens <> 0");
     sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'four_eyes'");
 }
 

@@ -1,6 +1,7 @@
 /* The application's own statements and the settle in one transaction. */
 #include "ops/for_workers.h"
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(transaction, A_PLAN);
 
@@ -47,6 +48,23 @@ TEST(test_transaction__many_settles_and_an_enqueue_are_one) {
         must(round ? tp_commit(pool.a) : tp_rollback(pool.a));
         expect_number(rows_in("finished", pool.handler), round ? 5 : 0);
         expect_number(row_of(follow_up.id).copies, round);
+    }
+}
+
+/* The server says that its disk is full, or failed, and ends; it may have stored all the same. */
+TEST(test_transaction__a_commit_that_its_session_did_not_survive_is_to_be_asked_about) {
+    static const enum faults_kind kinds[] = {FAULTS_FULL, FAULTS_IO};
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
+        const tp_task *task = put_and_claim(pool.a);
+        begin_and_pay(pool.a, task);
+        faults_open();
+        faults_clear();
+        faults_at(.statement = "commit", .times = 1, .fault = TPI_FAULT_ANSWER_LOST, .kind = kinds[i]);
+        faults_at(.statement = "rollback", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD);
+        expect(TP_DISCONNECTED, tp_commit(pool.a));
+        must(tp_conn_reopen(pool.a));
+        expect_number(effects_of(task->id), 1);
+        expect_row(task->id, "finished", "done", 0);
     }
 }
 
