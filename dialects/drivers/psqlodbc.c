@@ -43,6 +43,7 @@ static const struct tpi_rule rules[] = {
     /* A warning of a commit: it is here, and perhaps not on the standby that it was to wait for. */
     {"01000", 0, 0, "wait for synchronous replication", TPI_CLASS_DEAD},
     {"40", 0, 0, NULL, TPI_CLASS_CONFLICT},
+    {"XX000", 0, 0, "tuple concurrently", TPI_CLASS_CONFLICT}, /* two that define the same function */
     {"25P02", 0, 0, NULL, TPI_CLASS_ABORTED},
     {"26000", 0, 0, NULL, TPI_CLASS_FORGOTTEN},
     {"23505", 0, 0, NULL, TPI_CLASS_EXISTS},

@@ -46,6 +46,8 @@ static const struct error psqlodbc[] = {
     {"IM002", 0, "Data source name not found", TPI_CLASS_NO_DRIVER},
     {"53100", 1, "ERROR: could not extend file: No space left on device", TPI_CLASS_FULL},
     {"58030", 1, "ERROR: could not read block 7", TPI_CLASS_DISK},
+    {"XX000", 1, "ERROR: tuple concurrently updated", TPI_CLASS_CONFLICT},
+    {"XX000", 1, "ERROR: cache lookup failed", TPI_CLASS_OTHER},
     {"25006", 1, "ERROR: cannot execute UPDATE in a read-only transaction", TPI_CLASS_READ_ONLY},
     {"26000", 1, "ERROR: prepared statement \"_PLAN0x1\" does not exist", TPI_CLASS_FORGOTTEN},
     {"42P05", 1, "ERROR: prepared statement \"_PLAN0x1\" already exists", TPI_CLASS_FORGOTTEN},
