@@ -205,7 +205,8 @@ tp_status figures_count(tp_conn *conn, struct figures *figures) {
 
 static void add_gate(const tp_gate *gate, void *arg) {
     struct figures *figures = arg;
-    size_t at = figures->gate_count < FIGURES_GATES_MAX ? figures->gate_count : FIGURES_GATES_MAX;
+    bool among_others = figures->gate_count >= FIGURES_GATES_MAX;
+    size_t at = among_others ? FIGURES_GATES_MAX : figures->gate_count;
     struct gate_figures *kept;
 
     figures->at_gates += gate->waiting;
@@ -214,7 +215,7 @@ static void add_gate(const tp_gate *gate, void *arg) {
     kept = &figures->gates[at];
     kept->waiting += gate->waiting;
     kept->through += gate->through;
-    if (at == FIGURES_GATES_MAX) return;
+    if (among_others) return;
     copy(kept->name, sizeof kept->name, gate->name);
     kept->width = gate->width;
     kept->tokens = gate->tokens;

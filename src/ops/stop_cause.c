@@ -49,7 +49,7 @@ tp_status tp_stop_cause(tp_conn *conn, const tp_task *task, tp_stop *cause, char
     if (status == TP_OK && !cause) status = tpi_error(TP_MISUSE, "tp_stop_cause: cause is NULL");
     if (status == TP_OK) status = tpi_settle_check(task);
     if (status == TP_OK) status = find_cause(conn, task, &found, words);
-    if (status != TP_OK) return tpi_conn_answer(conn, status);
+    if (status != TP_OK || !cause) return tpi_conn_answer(conn, status);
     *cause = found;
     if (text) memcpy(text, words, sizeof words);
     return TP_OK;
