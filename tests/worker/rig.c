@@ -184,6 +184,12 @@ tp_worker_info rig_info(tp_worker *worker) {
     return info;
 }
 
+void rig_await_queued(tp_worker *worker, size_t count) {
+    for (int i = 0; rig_info(worker).queued != count && i < 30000; i++)
+        rig_pause_10_ms();
+    expect_number(rig_info(worker).queued, count);
+}
+
 void rig_check_step(tp_worker *worker, size_t count, const char *file, int line) {
     size_t handled = 99;
     check_status(count ? TP_OK : TP_NONE, tp_worker_step(worker, &handled), "tp_worker_step", file, line);

@@ -93,6 +93,8 @@ void rig_check_step(tp_worker *worker, size_t count, const char *file, int line)
 #define rig_await_arrived(count)      assert_true(gate_wait_arrived(&rig.gate, (count)))
 #define rig_await_seen(number, count) assert_true(faults_wait_seen((number), (count)))
 void rig_pause_10_ms(void);
+/* So many wait in its queue: a task that the database has as handling may be on its way there. */
+void rig_await_queued(tp_worker *worker, size_t count);
 
 /* ---- Tasks -------------------------------------------------------------------------------------------- */
 

@@ -133,10 +133,9 @@ TEST(test_deadline__one_that_passes_in_the_queue_is_not_begun) {
     size_t looks = faults_count("cancel_among");
     tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 5);
     rig_await_arrived(1);
-    for (int i = 0; rig_count_state("pending", "handling") < 2 && i < 30000; i++)
-        rig_pause_10_ms();
+    rig_await_queued(worker, 1);
     sql_run(pool.eye, "UPDATE tp_cancel SET due_at = 1000");
-    rig_await_seen(looks, faults_seen(looks) + 3); /* by then it has heard what one of them said */
+    rig_await_seen(looks, faults_seen(looks) + 4); /* by then it has heard what one of them said */
     gate_open(&rig.gate);
     rig_await(TP_EVENT_SKIPPED, 1);
     end(worker);
