@@ -47,7 +47,7 @@ struct tpi_claiming {
         known; /* the next claim takes these tasks alone, which have just come; handler NULL: all */
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
-    int64_t asked_ms; /* when the claim under this token was first asked */
+    int64_t asked_ms; /* when the claim under this token was first asked; by tpi_clock_boot_ms */
     bool more;        /* the last claim got all it asked for, so there may be more */
 };
 

@@ -64,7 +64,7 @@ static tp_status ask_claim(tp_conn *conn, void *arg) {
 tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
     struct tpi_claiming *claiming = &dispatcher->claiming;
     bool again = claiming->request.token[0] != '\0';
-    int64_t asked_ms = tpi_clock_mono_ms();
+    int64_t asked_ms = tpi_clock_boot_ms();
     char token[TP_ID_SIZE];
     memcpy(token, claiming->request.token, sizeof token);
     if (!again) {
