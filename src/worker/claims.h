@@ -48,6 +48,7 @@ struct tpi_claiming {
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
     int64_t asked_ms; /* when the claim under this token was first asked; by tpi_clock_boot_ms */
+    bool last;        /* of a worker that ends: what earlier tries took, and nothing new */
     bool more;        /* the last claim got all it asked for, so there may be more */
 };
 
