@@ -47,11 +47,11 @@ static void draft_member(struct producer *producer, struct draft *draft, const c
 }
 
 /* Those after it, then those in it. */
-static size_t draft_group(struct producer *producer, struct draft *drafts) {
+static size_t draft_group(struct producer *producer, struct draft *drafts, bool stays_long) {
     size_t count = 0, members = (size_t)soak_random(&producer->random, MEMBERS + 1);
 
     draft_end(producer, &drafts[count++], producer->group);
-    if (producer->close_at >= now_ms() + LONG_MS) draft_overdue(producer, &drafts[count++]);
+    if (stays_long) draft_overdue(producer, &drafts[count++]);
     if (*producer->inner) {
         draft_end(producer, &drafts[count], producer->inner);
         draft_member(producer, &drafts[count++], producer->group);
@@ -88,6 +88,7 @@ static tp_status put_group(struct producer *producer, struct draft *drafts, size
 bool soak_put_group(struct producer *producer) {
     struct draft drafts[AFTER + MEMBERS];
     uint64_t number = ++producer->groups;
+    bool stays_long;
     size_t count;
     tp_status status;
     int asked;
@@ -98,10 +99,10 @@ bool soak_put_group(struct producer *producer) {
         snprintf(producer->inner, sizeof producer->inner, "%s-i%llu", producer->soak->name,
                  (unsigned long long)number);
     producer->all_done = soak_random(&producer->random, 2);
-    producer->close_at = now_ms() + 200;
-    if (soak_random(&producer->random, 3) == 0) producer->close_at += LONG_MS;
-    count = draft_group(producer, drafts);
+    stays_long = soak_random(&producer->random, 3) == 0;
+    count = draft_group(producer, drafts, stays_long);
     status = soak_until_answered(producer, put_group, drafts, count, &asked);
+    producer->close_at = now_ms() + (stays_long ? LONG_MS : 200); /* by now it is committed */
     if (status < TP_OK) return status == TP_LOST;
     return soak_note_tasks(producer, "ok", drafts, count);
 }
