@@ -58,7 +58,7 @@ struct worker_figures {
 struct gate_figures {
     char name[FIGURES_NAME_SIZE];
     int64_t waiting, through; /* let through and not ended */
-    int width, tokens, tokens_left;
+    int64_t width, tokens, tokens_left;
 };
 
 struct figures {
