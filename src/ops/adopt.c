@@ -58,11 +58,6 @@ static tp_status change(struct adopting *adopting, enum tpi_adopt_script number,
     return status;
 }
 
-/* Where something else failed, what the database said last is of an earlier statement. */
-static bool database_says(const struct adopting *adopting, tp_status status, enum tpi_class class) {
-    return status < TP_OK && tp_last_error()->sqlstate[0] && adopting->conn->store.link.diag.class == class;
-}
-
 static tp_status define(struct adopting *adopting, enum tpi_adopt_script number) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     struct tpi_store *store = &adopting->conn->store;
@@ -73,7 +68,7 @@ static tp_status define(struct adopting *adopting, enum tpi_adopt_script number)
         status = sql.failed ? tpi_error(TP_NOMEM, "out of memory")
                             : tpi_stmt_direct(&store->link, "adopt_define", sql.data);
         tpi_buf_free(&sql);
-        bool there = database_says(adopting, status, TPI_CLASS_OBJECT_EXISTS);
+        bool there = status < TP_OK && tpi_link_failed_as(TPI_CLASS_OBJECT_EXISTS);
         if (number != TPI_ADOPT_S_INSTALL || !there) continue;
         adopting->was_there = true;
         status = TP_OK;
@@ -258,15 +253,15 @@ static tp_status compare(struct adopting *adopting) {
 }
 
 /* A step that is asked again after it has removed the links finds none. */
-static bool finds_no_table(const struct adopting *adopting, tp_status status) {
-    return database_says(adopting, status, TPI_CLASS_NO_TABLE);
+static bool finds_no_table(tp_status status) {
+    return status < TP_OK && tpi_link_failed_as(TPI_CLASS_NO_TABLE);
 }
 
 /* A copy uses the links by their name: its transactions that are under way end before the links get another,
  * and none begins afterwards. They have it still where a removal was cut off. */
 static tp_status attach(struct adopting *adopting) {
     tp_status status = define(adopting, TPI_ADOPT_S_ATTACH);
-    return finds_no_table(adopting, status) ? TP_OK : status;
+    return finds_no_table(status) ? TP_OK : status;
 }
 
 /* TP_CONFLICT: there are links that must not be dropped. */
@@ -309,7 +304,7 @@ static tp_status remove_links(struct adopting *adopting) {
     int64_t returned = 0, rows = 0;
     tp_status status = attach(adopting);
     if (status == TP_OK) status = recall_all(adopting, &of_open, &returned);
-    if (finds_no_table(adopting, status)) {
+    if (finds_no_table(status)) {
         status = tp_schema_check(adopting->conn);
         if (status == TP_OK) report(adopting, "returned", 0, 0);
         return status;

@@ -214,10 +214,8 @@ static tp_status open_group(tp_conn *conn, const struct asked *asked) {
     tpi_args_text(&args, TPI_P_parent, asked->parent);
     status = tpi_store_change_one(&conn->store, TPI_S_group_add, &args);
     if (status == TP_NONE) return not_added(conn, asked);
-    if (!asked->alone && tpi_refused_as_there(&conn->store, status)) {
-        conn->store.link.diag.class = TPI_CLASS_CONFLICT; /* no task was there */
+    if (!asked->alone && tpi_refused_as_there(status))
         return tpi_error(TP_CONFLICT, "another session has just opened the group; ask again");
-    }
     if (status != TP_OK || !given(asked->parent)) return status;
     status = share(conn, asked->parent, &parent);
     if (status == TP_OK && !tpi_group_is(&parent, "open"))
