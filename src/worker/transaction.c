@@ -263,7 +263,7 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
     struct reclaim reclaim = {cycle, held->task};
     bool reported = false;
     for (;;) {
-        *asked_ms = tpi_clock_mono_ms();
+        *asked_ms = tpi_clock_boot_ms();
         tp_status status = tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_again, &reclaim);
         if (status >= 0 || status == TP_LOST || cycle->part->life->stepping ||
             tpi_lifetime_stopping(cycle->part->life))

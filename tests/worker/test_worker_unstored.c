@@ -252,6 +252,41 @@ static void needs_read_claims(void) {
     skip();
 }
 
+MEET(stop_it) {
+    tp_worker *worker = arg;
+    tp_worker_stop(worker);
+}
+
+/* The claim has taken tasks, and what reads them is refused in a session that lives on. */
+static void refuse_the_read_and_stop(tp_worker *worker) {
+    needs_read_claims();
+    struct faults_aim read = {.fits = reads_claim, .meet = stop_it, .arg = worker};
+    faults_refuse_at(read, FAULTS_LOCKED, 0, 1);
+}
+
+static void expect_released(void) {
+    rig_expect(4, 0, 0, .failures = 0, .runs = 0, .hits = 1);
+    expect_number(rig_count_state("pending", "pending"), 4);
+}
+
+TEST(test_stop__finds_what_a_refused_claim_took_and_releases_it) {
+    tp_worker *worker = rig_open(rig_done);
+    rig_put(4, "x");
+    refuse_the_read_and_stop(worker);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_released();
+}
+
+TEST(test_step__closed_after_a_refused_claim_releases_what_it_took) {
+    tp_worker *worker = rig_open(rig_done);
+    rig_put(4, "x");
+    refuse_the_read_and_stop(worker);
+    expect(TP_TIMEOUT, tp_worker_step(worker, NULL));
+    rig_close(worker);
+    expect_released();
+}
+
 /* In a claim after the first, before it is read. */
 static void meet_claim(void (*meet)(struct tpi_link *link, void *arg), void *arg) {
     atomic_store(&met, false);
