@@ -308,11 +308,12 @@ static void settle_apart(struct cycle *cycle, size_t i) {
         return;
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
-    else if (is_to_run_again(cycle, i) && tpi_lifetime_stopping(cycle->part->life))
-        tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
-    else if (is_to_run_again(cycle, i))
-        tpi_run_job(cycle->part->runs, cycle->session, job);
-    else {
+    else if (is_to_run_again(cycle, i)) {
+        if (tpi_lifetime_stopping(cycle->part->life))
+            tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
+        else
+            tpi_run_job(cycle->part->runs, cycle->session, job);
+    } else {
         const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
         if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
         job->settle.counted = held->settle.counted;

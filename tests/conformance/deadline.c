@@ -7,7 +7,7 @@
 #include "ops/pause.h"
 #include "suite.h"
 
-THEME(deadline, EACH_PLAN);
+THEME(deadline, EACH_PLAN_AND_HOLD);
 
 #define HOUR  INT64_C(3600000)
 #define PAST  (LONG_AGO + 1)
@@ -98,6 +98,17 @@ TEST(test_stop_cause__is_none_while_a_task_is_held_and_lost_when_it_is_not) {
     must(tp_complete(pool.a, task));
     if (holds()) must(tp_commit(pool.a));
     expect_cause(task, TP_STOP_LOST, "the claim is no longer held");
+}
+
+TEST_ONCE(test_stop_cause__is_lost_when_another_claimed_it_or_it_was_given_back) {
+    const char *id = put_one();
+    const tp_task *lapsed = leased(id);
+    row_make_due(id);
+    const tp_task *anew = claim_this(pool.b, id);
+    expect_cause(lapsed, TP_STOP_LOST, "the claim is no longer held");
+    expect_cause(anew, TP_STOP_NONE, "");
+    must(tp_release(pool.b, anew, 0));
+    expect_cause(anew, TP_STOP_LOST, "the claim is no longer held");
 }
 
 TEST_ONCE(test_stop_cause__is_a_cancel_or_a_deadline_that_has_passed) {
