@@ -1276,7 +1276,7 @@ typedef struct tp_schedule {
     int paused;
     int64_t next_at;       /* the next planned time; 0: none, or (after ...) the last task is open */
     int64_t last_at;       /* the last planned time that fired; 0: none */
-    const char *last_task; /* its task's id */
+    const char *last_task; /* of the last task that was made, by a planned time or by a person */
     /* Given by the caller again. */
     const char *calendar; /* decides which days are closed, in the schedule's zone; NULL: none is */
     tp_closed closed;     /* every and after: TP_CLOSED_SKIP only */
@@ -1314,6 +1314,14 @@ TP_API TP_CHECKED tp_status tp_schedule_planned(tp_conn *conn, const tp_schedule
  * refuses its task. The text names it; the others were fired, and fired and wait_ms are set. Workers do this
  * by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
+/* Makes one task of the schedule now, due at once, which is its last task from then on; also of one that is
+ * paused. What is planned stays as it is. id is a UUID that the task gets: asked again with it the call makes
+ * no second task. TP_CONFLICT: its last task is open, and it is alone (after ... is so by itself), or
+ * somebody fired it meanwhile. TP_NONE: no such schedule. TP_EXISTS: another task has the id. dry_run: only
+ * looks; id may be NULL. Recorded as fired when tp_conn_actor named somebody; else asked again finds its task
+ * only while it is the last. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_schedule_fire_one(tp_conn *conn, const char *name, const char *id,
+                                                 int dry_run);
 
 /* ---- The state table -------------------------------------------------------------------------------- */
 
