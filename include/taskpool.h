@@ -762,7 +762,7 @@ typedef struct tp_selection {
     const char *state;
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
     int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
-    size_t limit;       /* 0: all */
+    size_t limit;       /* of this call; 0: all */
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
@@ -796,9 +796,11 @@ typedef struct tp_operated {
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
- * before it; asked again it goes on. retry and skip do not touch a task that is being handled. What is purged
- * is waited for when another session holds it (TP_TIMEOUT). result may be NULL. Outside an explicit
- * transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE: see "Four eyes". */
+ * before it, and result says how much that is (a commit without an answer not counted); asked again it goes
+ * on. A limit is of one call: who asks again after a failure takes off what was done. retry and skip do not
+ * touch a task that is being handled. What is purged is waited for when another session holds it
+ * (TP_TIMEOUT). result may be NULL. Outside an explicit transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE:
+ * see "Four eyes". */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
 

@@ -222,7 +222,8 @@ static const char *pass_blank(const char *text) {
 }
 
 /* JSON in a text, as messages have it that were wrapped, once or several times: hidden as a whole when any of
- * it is, when it begins as JSON and is none to its end, or when what stands behind a NUL would not be read. */
+ * it is, when it begins as JSON and is none to its end, or when what stands behind a NUL would not be read.
+ */
 static bool text_is_fine(const struct reading *reading, json_object *text, const struct place *place) {
     const char *inner = json_object_get_string(text);
     struct reading within = {.masks = reading->masks, .at = pass_blank(inner), .depth = reading->depth + 1};
