@@ -97,6 +97,7 @@ ACTIVITY_TEST(test_activity__is_written_once_whatever_fails) {
             faults_lose((struct faults_aim){.statement = "commit", .after = "activity_add"},
                         i == 1 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT, 0, 1);
         tp_worker *worker = rig_start(5, rig_done);
+        rig_await(TP_EVENT_DONE, 5 * (i + 1));
         rig_await_seen(added, i == 0 ? 4 : 2); /* a row that is there need not come to a second commit */
         rig_stop(worker);
         faults_clear();

@@ -225,7 +225,7 @@ BLOCKED_TEST(test_alert__that_does_not_return_holds_up_nothing_but_alerts) {
     rig_await_arrived(1);
     expect_lease_extended();
     gate_open(&rig.gate);
-    rig_await(TP_EVENT_DONE, 1);
+    await_settled(3);
     rig_expect(0, 1, 2);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));

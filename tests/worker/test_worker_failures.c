@@ -187,7 +187,8 @@ TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does) {
 TEST(test_settle__of_a_group_that_a_lock_holds_up_stays_a_group) {
     size_t many = faults_refuse("move_finished_many", FAULTS_LOCKED, 0, 1);
     size_t single = faults_refuse("move_finished", FAULTS_LOCKED, 0, 3);
-    tp_worker *worker = rig_start_with(40, rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 200);
+    tp_worker *worker =
+        rig_start_with(40, rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 20000);
     rig_await_arrived(1);
     rig_await(TP_EVENT_CLAIMED, 40);
     rig_let_finish(worker);

@@ -174,13 +174,13 @@ HANDLER(outlive_the_lease) {
 
 static void goes_on_under_the_third_claim(void *pays) {
     rig.arg = pays;
-    size_t polls = faults_count("pause_list");
+    size_t polls = faults_count("claim_lanes");
     tp_worker *worker = rig_start_with(1, outlive_the_lease, .drain = 1, .lease_ms = 60000);
     rig_await_arrived(1);
     for (int i = 2; i <= 3; i++) {
         must(tp_test_advance(pool.a, 61000));
         rig_await(TP_EVENT_CLAIMED, i);
-        /* Who asks what is paused has dealt with what was claimed. */
+        /* Who polls again has dealt with what was claimed. */
         assert_true(faults_wait_seen(polls, faults_seen(polls) + 1));
     }
     rig_let_finish(worker);
