@@ -196,12 +196,37 @@ void rig_look_for_no_cancels(void) {
     tpi_canceller_every_ms = 3600000;
 }
 
-void rig_let_leases_run_out(void) {
-    struct tpi_jobs *jobs = &open_workers[0]->jobs;
+static int count_unwanted(struct tpi_jobs *jobs) {
+    int count = 0;
     pthread_mutex_lock(&jobs->lock);
     for (struct tpi_job *job = jobs->oldest; job; job = job->newer)
-        job->lease.until = 0;
+        count += atomic_load(&job->stop_notice) != NULL;
     pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+void rig_await_unwanted(tp_worker *worker, int count) {
+    for (int i = 0; count_unwanted(&worker->jobs) != count && i < 30000; i++)
+        rig_pause_10_ms();
+    expect_number(count_unwanted(&worker->jobs), count);
+}
+
+static int end_leases(struct tpi_jobs *jobs) {
+    int count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct tpi_job *job = jobs->oldest; job; job = job->newer) {
+        count += job->lease.until != 0; /* a claim's tasks come one after the other */
+        job->lease.until = 0;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+void rig_let_leases_run_out(int tasks) {
+    for (int i = 0; tasks > 0 && i < 30000; i++) {
+        tasks -= end_leases(&open_workers[0]->jobs);
+        if (tasks > 0) rig_pause_10_ms();
+    }
 }
 
 void rig_await_queued(tp_worker *worker, size_t count) {

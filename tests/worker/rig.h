@@ -25,6 +25,9 @@ struct rig {
 };
 extern struct rig rig;
 
+/* By every session's clock a lease is over by then, and whatever else has a minute. */
+enum { RIG_LEASE_OVER_MS = 90000 };
+
 /* Around each test. The second fails when events of a worker that was alone overlapped, or connections were
  * left open. */
 int rig_set_up(void **state);
@@ -97,8 +100,11 @@ void rig_pause_10_ms(void);
  * look whether a task was cancelled comes, which takes a connection where a task lasts for a second. */
 void rig_extend_often(void);
 void rig_look_for_no_cancels(void);
-/* To this process the leases of the first worker's tasks are over; to the database they are not. */
-void rig_let_leases_run_out(void);
+/* So many of the tasks that it has are known not to be wanted any more. */
+void rig_await_unwanted(tp_worker *worker, int count);
+/* To this process the leases of the first worker's tasks, of which there are so many, are over; to the
+ * database they are not. For handlers, too. */
+void rig_let_leases_run_out(int tasks);
 /* So many wait in its queue: a task that the database has as handling may be on its way there. */
 void rig_await_queued(tp_worker *worker, size_t count);
 

@@ -162,7 +162,7 @@ MEANS(extends_or_claims) {
 HANDLER(lose_claim_and_transaction) {
     tp_conn *conn = NULL;
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
-    rig_let_leases_run_out();
+    rig_let_leases_run_out(1);
     (void)!rig_steal(tp_run_task(run));
     if (tp_run_conn(run, &conn) == TP_OK) (void)!tp_once(conn, "a key", tp_run_task(run));
     return TP_RUN_FAILED;

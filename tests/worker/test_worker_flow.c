@@ -178,7 +178,7 @@ static void goes_on_under_the_third_claim(void *pays) {
     tp_worker *worker = rig_start_with(1, outlive_the_lease, .drain = 1, .lease_ms = 60000);
     rig_await_arrived(1);
     for (int i = 2; i <= 3; i++) {
-        must(tp_test_advance(pool.a, 61000));
+        must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
         rig_await(TP_EVENT_CLAIMED, i);
         /* Who polls again has dealt with what was claimed. */
         assert_true(faults_wait_seen(polls, faults_seen(polls) + 1));

@@ -111,7 +111,7 @@ static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
     rig_await_seen(aim, 2);
     for (int i = 2; i <= claims; i++) {
         atomic_store(&lapsing, true);
-        must(tp_test_advance(pool.a, 61000));
+        must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
         rig_await(TP_EVENT_CLAIMED, i);
     }
 }
@@ -147,7 +147,7 @@ static void done_here_though(const tp_retry *retry, bool cancelled) {
     must(tp_worker_start(worker));
     rig_await_seen(aim, 2);
     if (cancelled) must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_CLAIMED, 2);
     come_back();
     rig_finish(worker);
@@ -348,7 +348,7 @@ TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_her
     must(tp_worker_start(worker));
     rig_await_arrived(1);
     atomic_store(&lapsing, true);
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_CLAIMED, 2);
     rig_finish(worker);
     rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1);
@@ -447,7 +447,7 @@ MEANS(extends_or_claims) {
 /* Until the leases are over; the other task goes to somebody else meanwhile. */
 HANDLER(outlast_lease) {
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
-    rig_let_leases_run_out();
+    rig_let_leases_run_out(2);
     (void)sql_try(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "' WHERE handler = '%s' AND id <> '%s'",
                   pool.handler, tp_run_task(run)->id);
     return TP_RUN_DONE;
