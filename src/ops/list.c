@@ -136,7 +136,7 @@ tp_status tp_show(tp_conn *conn, const char *id, tp_batch **batch) {
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_id, normal);
     tp_batch *shown = NULL;
-    status = read_tasks(conn, TPI_S_show, &args, TPI_ROWS_WHOLE, TPI_POOL_PENDING, 0, &shown);
+    status = read_tasks(conn, TPI_S_show, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, &shown);
     if (status == TP_OK && shown && shown->slots[0].pool == TPI_POOL_FINISHED)
         status = tpi_result_read(conn, &shown->slots[0]);
     if (status == TP_OK)
@@ -155,5 +155,5 @@ tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp_batch **batch) {
     status = tpi_check_key("dedup_key", dedup_key);
     if (status != TP_OK) return status;
     tpi_args_text(&args, TPI_P_dedup_key, dedup_key);
-    return read_tasks(conn, TPI_S_show_key, &args, TPI_ROWS_WHOLE, TPI_POOL_PENDING, 0, batch);
+    return read_tasks(conn, TPI_S_show_key, &args, TPI_ROWS_SHOW, TPI_POOL_PENDING, 0, batch);
 }

@@ -49,7 +49,7 @@ static void put_off(struct renewer *renewer, size_t first, size_t count) {
 }
 
 static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
-    int64_t asked_ms = tpi_clock_mono_ms();
+    int64_t asked_ms = tpi_clock_boot_ms();
     renewer->first = first;
     renewer->count = count;
     tp_status status = tpi_session_try(&renewer->session, ask_extend, renewer);

@@ -263,7 +263,7 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
     struct reclaim reclaim = {cycle, held->task};
     bool reported = false;
     for (;;) {
-        *asked_ms = tpi_clock_mono_ms();
+        *asked_ms = tpi_clock_boot_ms();
         tp_status status = tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_again, &reclaim);
         if (status >= 0 || status == TP_LOST || cycle->part->life->stepping ||
             tpi_lifetime_stopping(cycle->part->life))
@@ -332,7 +332,9 @@ static void settle_all_apart(struct cycle *cycle, bool last_too) {
 /* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
 static void find_out(struct cycle *cycle, tp_status failure) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    enum tpi_fate fate = tpi_outcome_find(cycle->session, last->task, true, failure);
+    /* All were written by one transaction. Of several the first is done, and stays where it is; the last may
+     * have been given back by it, and have been taken by another since. */
+    enum tpi_fate fate = tpi_outcome_find(cycle->session, cycle->jobs[0]->task, true, failure);
     if (fate == TPI_FATE_STORED) {
         record(cycle);
         return;

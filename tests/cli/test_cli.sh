@@ -351,6 +351,10 @@ expect "show has the deadline" 0 'deadline +2100-01-01'
 run edit "$id" --deadline 2100-01-02T00:00:00Z
 run show "$id" --json
 expect "edit moves it" 0 '"deadline_at":4102531200000'
+run list --id "$id"
+expect "a list has it behind the due time" 0 'Z, deadline 2100-01-02T00:00'
+run list --id "$id" --csv
+expect "and in a column" 0 ',2100-01-02T00:00:00.000Z'
 run edit "$id" --deadline 2100-01-02T00:00:00Z --no-deadline
 expect "one or none" 2 '' 'exclude each other'
 run edit "$id" --deadline 2001-01-02T00:00:00Z

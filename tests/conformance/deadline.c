@@ -319,6 +319,47 @@ TEST_ONCE(test_deadline__of_what_failed_for_good_is_swept_and_the_task_stays_for
     expect_number(count_of("tp_cancel"), 0);
 }
 
+/* ---- Where it is seen ---------------------------------------------------------------------------------- */
+
+static int64_t listed(const char *id, tp_list_request request) {
+    tp_batch *batch = NULL;
+    request.size = sizeof request;
+    must(list_into(pool.a, &request, &batch));
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        if (strcmp(tp_batch_task(batch, i)->id, id) == 0) return tp_batch_task(batch, i)->deadline_at;
+    fail_msg("%s is not listed", id);
+    return 0;
+}
+
+/* By each way that a list may go: by ids, by a key, by the last change, of one pool or of all. */
+static void expect_listed(const char *id, int64_t wanted) {
+    const char *in[] = {row_of(id).pool, "all"}, *ids[] = {id};
+    for (size_t i = 0; i < LENGTH(in); i++) {
+        expect_number(listed(id, (tp_list_request){.pool = in[i]}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .biz_key = "listed"}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .since = 1}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .ids = ids, .id_count = 1}), wanted);
+    }
+}
+
+TEST_ONCE(test_deadline__is_in_every_list_until_the_task_has_ended) {
+    const int64_t due = INT64_C(4102444800000);
+    const char *with = put(.biz_key = "listed", .due_at = due, .deadline_ms = 5);
+    const char *without = put(.biz_key = "listed", .due_at = due);
+    const char *done = put(.biz_key = "listed", .deadline_at = due);
+    const char *asked = put(.biz_key = "listed", .due_at = due);
+    sql_run(pool.eye,
+            "INSERT INTO tp_cancel (task_id, due_at, who, created_at) SELECT id, 0, 'ann', created_at "
+            "FROM tp_pending WHERE id = '%s'",
+            asked);
+    expect_listed(with, due + 5);
+    expect_listed(without, 0);
+    expect_listed(asked, 0);
+    expect_listed(done, due);
+    must(tp_complete(pool.a, claim_this(pool.a, done)));
+    expect_listed(done, 0);
+}
+
 /* ---- When it is ---------------------------------------------------------------------------------------- */
 
 static void expect_deadline(const char *id, int64_t wanted) {

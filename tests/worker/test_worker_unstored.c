@@ -252,6 +252,41 @@ static void needs_read_claims(void) {
     skip();
 }
 
+MEET(stop_it) {
+    tp_worker *worker = arg;
+    tp_worker_stop(worker);
+}
+
+/* The claim has taken tasks, and what reads them is refused in a session that lives on. */
+static void refuse_the_read_and_stop(tp_worker *worker) {
+    needs_read_claims();
+    struct faults_aim read = {.fits = reads_claim, .meet = stop_it, .arg = worker};
+    faults_refuse_at(read, FAULTS_LOCKED, 0, 1);
+}
+
+static void expect_released(void) {
+    rig_expect(4, 0, 0, .failures = 0, .runs = 0, .hits = 1);
+    expect_number(rig_count_state("pending", "pending"), 4);
+}
+
+TEST(test_stop__finds_what_a_refused_claim_took_and_releases_it) {
+    tp_worker *worker = rig_open(rig_done);
+    rig_put(4, "x");
+    refuse_the_read_and_stop(worker);
+    must(tp_worker_start(worker));
+    rig_finish(worker);
+    expect_released();
+}
+
+TEST(test_step__closed_after_a_refused_claim_releases_what_it_took) {
+    tp_worker *worker = rig_open(rig_done);
+    rig_put(4, "x");
+    refuse_the_read_and_stop(worker);
+    expect(TP_TIMEOUT, tp_worker_step(worker, NULL));
+    rig_close(worker);
+    expect_released();
+}
+
 /* In a claim after the first, before it is read. */
 static void meet_claim(void (*meet)(struct tpi_link *link, void *arg), void *arg) {
     atomic_store(&met, false);
@@ -423,6 +458,41 @@ TEST(test_queue__a_task_whose_lease_is_over_is_not_begun) {
     rig_run_until(TP_EVENT_LOST, 2, outlast_lease, .threads = 1);
     rig_expect(.runs = 1, .lost = 1);
     rig_expect_told(TP_EVENT_LOST, "was not called here");
+    rig_delete_pending();
+}
+
+static atomic_bool given; /* the last task was given back */
+
+HANDLER(give_last_back) {
+    (void)run;
+    if (atomic_fetch_add(&rig.runs, 1) + 1 < 40) return TP_RUN_DONE;
+    atomic_store(&given, true);
+    return TP_RUN_LATER;
+}
+
+MEANS(commits_the_last) {
+    return atomic_load(&given) && runs(link, function, "commit");
+}
+
+MEET(take_the_last) {
+    (void)arg;
+    sql_run(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "', state = 'handling' WHERE handler = '%s'",
+            pool.handler);
+}
+
+/* Of a group whose commit was stored without an answer one task at most is told as lost: the one that it gave
+ * back, when it is alone in it. */
+TEST(test_hold__what_was_stored_beside_a_task_that_another_has_taken_is_not_told_as_lost) {
+    rig_needs_hold();
+    atomic_store(&given, false);
+    faults_lose((struct faults_aim){.fits = commits_the_last}, TPI_FAULT_ANSWER_LOST, 0, 1);
+    faults_at(.statement = "settled", .times = 1, .meet = take_the_last);
+    rig_put(40, "x");
+    tp_worker *worker = rig_start_with(0, give_last_back, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_DONE, 39);
+    rig_stop(worker);
+    rig_expect(1, 39, 0, .runs = 40, .done = 39);
+    assert_in_range(rig_told(TP_EVENT_LOST), 0, 1);
     rig_delete_pending();
 }
 
