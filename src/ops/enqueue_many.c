@@ -69,8 +69,9 @@ static void add_number(struct row *row, int64_t number) {
 static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
     struct row row = {.document = document};
     tpi_buf_char(document, document->length ? ',' : '[');
-    tpi_buf_char(document, '[');
-    tpi_buf_json(document, task->id);
+    tpi_buf_text(document, "[\"");
+    tpi_buf_text(document, task->id);
+    tpi_buf_char(document, '"');
     add_text(&row, task->handler);
     add_text(&row, task->params);
     add_text(&row, task->biz_key);

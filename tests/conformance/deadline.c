@@ -219,6 +219,27 @@ TEST(test_deadline__that_comes_while_a_session_believes_in_none_is_obeyed) {
     expect_row(id, "finished", "skipped", 0);
 }
 
+static void make_old(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    pool.a->pauses->read_at -= HOUR;
+}
+
+/* As if the claim had waited for a lock meanwhile. */
+TEST(test_deadline__that_comes_while_a_claim_is_under_way_is_obeyed) {
+    tpi_pause_forget(pool.a);
+    must(tpi_pause_refresh(pool.a));
+    const char *id = put(.deadline_ms = 1);
+    sql_run(pool.eye, "UPDATE tp_cancel SET due_at = %" PRId64 " WHERE task_id = '%s'", PAST, id);
+    row_make_due(id);
+    tpi_pause_hint(false);
+    if (holds()) must(tp_begin(pool.a));
+    meet_call(NULL, make_old, NULL);
+    expect_nothing(pool.a);
+    if (holds()) must(tp_commit(pool.a));
+    expect_past(id, 0);
+}
+
 /* ---- What is in hand ----------------------------------------------------------------------------------- */
 
 TEST(test_deadline__that_passes_in_hand_leaves_done_what_is_done_and_tries_nothing_again) {

@@ -459,6 +459,41 @@ TEST(test_queue__a_task_whose_lease_is_over_is_not_begun) {
     rig_delete_pending();
 }
 
+static atomic_bool given; /* the last task was given back */
+
+HANDLER(give_last_back) {
+    (void)run;
+    if (atomic_fetch_add(&rig.runs, 1) + 1 < 40) return TP_RUN_DONE;
+    atomic_store(&given, true);
+    return TP_RUN_LATER;
+}
+
+MEANS(commits_the_last) {
+    return atomic_load(&given) && runs(link, function, "commit");
+}
+
+MEET(take_the_last) {
+    (void)arg;
+    sql_run(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "', state = 'handling' WHERE handler = '%s'",
+            pool.handler);
+}
+
+/* Of a group whose commit was stored without an answer one task at most is told as lost: the one that it gave
+ * back, when it is alone in it. */
+TEST(test_hold__what_was_stored_beside_a_task_that_another_has_taken_is_not_told_as_lost) {
+    rig_needs_hold();
+    atomic_store(&given, false);
+    faults_lose((struct faults_aim){.fits = commits_the_last}, TPI_FAULT_ANSWER_LOST, 0, 1);
+    faults_at(.statement = "settled", .times = 1, .meet = take_the_last);
+    rig_put(40, "x");
+    tp_worker *worker = rig_start_with(0, give_last_back, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_DONE, 39);
+    rig_stop(worker);
+    rig_expect(1, 39, 0, .runs = 40, .done = 39);
+    assert_in_range(rig_told(TP_EVENT_LOST), 0, 1);
+    rig_delete_pending();
+}
+
 static size_t settles;      /* the aim of the test below */
 static int settle_calls;    /* under the lock of faults.c */
 static int failing;         /* settles that fail */
