@@ -291,8 +291,7 @@ static bool is_passed_on(const struct cycle *cycle, struct tpi_job *held) {
 /* Claims the task anew, by a lease, and lets the completer write what became of it, or runs it again by that
  * lease, so that one that loses its transaction each time is counted in the end. */
 static void settle_apart(struct cycle *cycle, size_t i) {
-    struct tpi_job *held = cycle->jobs[i];
-    struct tpi_job *job = NULL;
+    struct tpi_job *held = cycle->jobs[i], *job = NULL;
     int64_t asked_ms = 0;
     if (is_passed_on(cycle, held)) return;
     tp_status status = claim_again(cycle, held, &asked_ms);

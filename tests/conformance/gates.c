@@ -332,29 +332,17 @@ TEST(test_gates__what_cannot_be_is_refused_with_words) {
     expect(TP_NONE, tp_gate_each(pool.a, "bank", (tp_gate_fn)abort, NULL));
 }
 
-struct seen {
-    int gates;
-    tp_gate bank;
-};
-
-static void see_gate(const tp_gate *gate, void *arg) {
-    struct seen *seen = arg;
-    seen->gates++;
-    if (strcmp(gate->name, "bank") == 0) seen->bank = *gate;
-}
-
 TEST(test_gates__are_listed_with_what_is_behind_them) {
     char ids[5][ID];
-    struct seen seen = {0};
     must(tp_gate_set(pool.a, "bank", 2, TP_GATE_PASS, "tester"));
     put_behind("bank", NULL, 5, ids);
     put_behind(NULL, "k", 2, ids);
-    must(tp_gate_each(pool.b, NULL, see_gate, &seen));
-    expect_number(seen.gates, 2); /* and = */
-    expect_number(seen.bank.width, 2);
-    expect_number(seen.bank.through, 2);
-    expect_number(seen.bank.waiting, 3);
-    expect_number(seen.bank.on_failure, TP_GATE_PASS);
+    expect_gates(2); /* and = */
+    tp_gate bank = gate_now("bank");
+    expect_number(bank.width, 2);
+    expect_number(bank.through, 2);
+    expect_number(bank.waiting, 3);
+    expect_number(bank.on_failure, TP_GATE_PASS);
 }
 
 /* ---- No answer ----------------------------------------------------------------------------------------- */
