@@ -112,10 +112,6 @@ void tpi_lower(char *text, size_t length) {
         if (text[i] >= 'A' && text[i] <= 'Z') text[i] = (char)(text[i] + ('a' - 'A'));
 }
 
-void tpi_buf_lower(struct tpi_buf *buf) {
-    tpi_lower(buf->data, buf->length);
-}
-
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
     char digits[TPI_DIGITS_SIZE];
     tpi_buf_add(buf, digits, tpi_digits(number, digits));
