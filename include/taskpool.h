@@ -859,9 +859,11 @@ typedef struct tp_edit_request {
     int32_t shard;
     int32_t reserved;    /* 0 */
     int64_t deadline_at; /* of no use any more from then on; 0: none */
+    int64_t
+        modified_at; /* the task's, as it was looked at: TP_CONFLICT when it has changed since; 0: whatever */
 } tp_edit_request;
 #define TP_EDIT_INIT                                                                                         \
-    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0, 0 }
+    { sizeof(tp_edit_request), NULL, NULL, NULL, 0, 0, 0, 0, 0, "", 0, 0, 0, 0 }
 
 /* New content for one task that waits (for its time, for a worker or for a retry) or is in the failed pool:
  * moves it to another time, deadline, priority or shard, or gives it other params or keys; recorded in the

@@ -119,7 +119,8 @@ class tp_handler_options(Struct):
 class tp_edit_request(Struct):
     _fields_ = [("size", c.c_size_t), ("params", c.c_char_p), ("biz_key", c.c_char_p), ("dedup_key", c.c_char_p), ("due_at", c.c_int64),
                 ("fields", c.c_int32), ("priority", c.c_int32), ("max_failures", c.c_int32), ("retry", c.c_int32),
-                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32), ("deadline_at", c.c_int64)]
+                ("edit_id", c.c_char * 40), ("shard", c.c_int32), ("reserved", c.c_int32), ("deadline_at", c.c_int64),
+                ("modified_at", c.c_int64)]
 
 
 class tp_business_day_info(Struct):

@@ -77,7 +77,8 @@ static tp_status ask_again(tp_conn *conn, tp_status last, ask_fn ask, void *arg)
     return status == TP_OK ? ask(conn, arg) : status;
 }
 
-tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool *lost) {
+tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool *lost,
+                    const volatile sig_atomic_t *stop) {
     tp_status status = ask(conn, arg);
     int64_t end = clock_ms() + retry_ms;
     int64_t pause = FIRST_PAUSE_MS;
@@ -85,7 +86,7 @@ tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool
     *lost = status == TP_DISCONNECTED;
     if (tp_status_may_retry(status) && retry_ms > 0)
         cli_warn("%s; trying again for up to %lld s", tp_last_error()->text, (long long)(retry_ms / 1000));
-    while (tp_status_may_retry(status) && clock_ms() < end) {
+    while (tp_status_may_retry(status) && clock_ms() < end && !(stop && *stop)) {
         clock_sleep(pause);
         pause = pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS;
         status = ask_again(conn, status, ask, arg);

@@ -3,6 +3,7 @@
 #ifndef CLI_BATCH_H
 #define CLI_BATCH_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +24,10 @@ void batch_free(struct batch *batch);
 
 /* Asks, and asks the same again while the failure may pass and less than retry_ms have gone by since the
  * first one; reopens the connection when it is lost. The answer is the last one. lost: was the connection
- * ever lost, so that after a failure nobody knows what an earlier try did. */
+ * ever lost, so that after a failure nobody knows what an earlier try did. stop (may be NULL): not asked
+ * again once it is set. */
 typedef tp_status (*ask_fn)(tp_conn *conn, void *arg);
-tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool *lost);
+tp_status ask_until(tp_conn *conn, int64_t retry_ms, ask_fn ask, void *arg, bool *lost,
+                    const volatile sig_atomic_t *stop);
 
 #endif

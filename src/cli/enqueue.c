@@ -177,7 +177,7 @@ static enum cli_exit report_failed(const tp_new_task *task, tp_status status, bo
 static enum cli_exit send_one(tp_new_task *task, int64_t retry_ms, int64_t wait_ms) {
     tp_conn *conn = args_connect();
     bool lost = false;
-    tp_status status = ask_until(conn, retry_ms, ask_one, task, &lost);
+    tp_status status = ask_until(conn, retry_ms, ask_one, task, &lost, NULL);
     bool earlier = lost && strcmp(task->existing_id, task->id) == 0;
     bool another = *task->existing_id && strcmp(task->existing_id, task->id) != 0;
     bool changes = another && task->on_duplicate != TP_DUPLICATE_KEEP;

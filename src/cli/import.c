@@ -122,7 +122,8 @@ static enum cli_exit send_batch(struct import *import) {
 
     if (import->batch.count == 0) return EXIT_DONE;
     import->inserted = 0;
-    status = ask_until(import->conn, import->options->retry_ms, ask_batch, import, &import->lost);
+    status =
+        ask_until(import->conn, import->options->retry_ms, ask_batch, import, &import->lost, &interrupted);
     if (status < 0) return report_send(import, status);
     result->rows += (int64_t)import->batch.count;
     result->inserted += (int64_t)import->inserted;
@@ -295,9 +296,11 @@ enum cli_exit import_file(tp_conn *conn, const struct import_options *options, s
     import.witness = SIZE_MAX;
     code = open_input(&import);
     if (code == EXIT_DONE) {
-        /* The first Ctrl-C ends the import between two batches, the second one at once. */
+        /* The first Ctrl-C, or the end of its terminal, ends the import between two batches, and the wait for
+         * a database that is lost; the second one at once. */
         signals_catch(SIGINT, on_interrupt, (int)SA_RESETHAND);
         signals_catch(SIGTERM, on_interrupt, (int)SA_RESETHAND);
+        signals_catch(SIGHUP, on_interrupt, (int)SA_RESETHAND);
         progress_start(options->progress, size_of(import.fd));
         code = take_all(&import);
         progress_end();

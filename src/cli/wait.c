@@ -56,7 +56,7 @@ enum cli_exit wait_for_end(tp_conn *conn, const char *id, bool inserted, int64_t
         cli_warn(inserted ? "waiting for task %s" : "already there; waiting for task %s", id);
     if (wait_ms >= 0) waiting.until = clock_ms() + wait_ms;
     do
-        status = ask_until(conn, retry_ms, ask_await, &waiting, &lost);
+        status = ask_until(conn, retry_ms, ask_await, &waiting, &lost, NULL);
     while (status == TP_EXISTS && clock_ms() < waiting.until);
     if (status == TP_EXISTS)
         return cli_fail(EXIT_WAITED, "task %s has not ended yet; taskpool show %s", id, id);

@@ -2,6 +2,7 @@
 #include "actions.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,7 @@ static bool take_field(const struct request *request, const char *key, size_t mo
 }
 
 static bool take_edit(const struct request *request, tp_edit_request *edit, struct answer *answer) {
+    const char *edit_id = NULL;
     int64_t priority = 0, max_failures = 0;
     bool retry = false;
 
@@ -130,8 +132,11 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
         !body_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
         !body_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
         !body_number(request, "deadline_at", 0, TP_TIME_MAX, &edit->deadline_at, answer) ||
+        !body_number(request, "modified_at", 1, TP_TIME_MAX, &edit->modified_at, answer) ||
+        !body_text(request, "edit_id", TP_ID_SIZE - 1, &edit_id, answer) ||
         !body_yes_no(request, "retry", &retry, answer))
         return false;
+    if (edit_id) snprintf(edit->edit_id, sizeof edit->edit_id, "%s", edit_id);
     if (body_member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
     if (body_member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;
     if (body_member(request, "due_at")) edit->fields |= TP_EDIT_DUE_AT;
@@ -165,8 +170,9 @@ static tp_status check_task(tp_conn *conn, const struct request *request, const 
 }
 
 static void act_edit(tp_conn *conn, const struct request *request, struct answer *answer) {
-    static const char *const names[] = {"id",           "params", "biz_key",     "dedup_key", "priority",
-                                        "max_failures", "due_at", "deadline_at", "retry",     NULL};
+    static const char *const names[] = {"id",       "params",       "biz_key", "dedup_key",
+                                        "priority", "max_failures", "due_at",  "deadline_at",
+                                        "retry",    "modified_at",  "edit_id", NULL};
     tp_edit_request edit = TP_EDIT_INIT;
     struct body_common part;
     const char *id = NULL;

@@ -29,7 +29,7 @@
     X(operated, "TP_OPERATED_INIT", passed, asked)                                                           \
     X(cancelled, "TP_CANCELLED_INIT", request_id, request_id)                                                \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
-    X(edit_request, "TP_EDIT_INIT", edit_id, deadline_at)                                                    \
+    X(edit_request, "TP_EDIT_INIT", edit_id, modified_at)                                                    \
     X(erased, "TP_ERASED_INIT", failed, request_id)                                                          \
     X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
     X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \

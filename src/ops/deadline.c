@@ -67,13 +67,24 @@ tp_status tpi_deadline_replace(tp_conn *conn, const char *id, int64_t deadline_a
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-tp_status tpi_deadline_compare(struct tpi_store *store, const tp_new_task *task, const char **what) {
+/* TP_NONE: there is none. */
+static tp_status find(struct tpi_store *store, const char *id, int64_t *deadline_at) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
     struct tpi_args args = {0};
+    *deadline_at = 0;
+    tpi_args_text(&args, TPI_P_id, id);
+    return tpi_store_read(store, TPI_S_deadline_find, &args, only, NULL, deadline_at);
+}
+
+tp_status tpi_deadline_read(struct tpi_store *store, const char *id, int64_t *deadline_at) {
+    tp_status status = find(store, id, deadline_at);
+    return status == TP_NONE ? TP_OK : status;
+}
+
+tp_status tpi_deadline_compare(struct tpi_store *store, const tp_new_task *task, const char **what) {
     int64_t there = 0;
     if (!task->deadline_at) return TP_OK;
-    tpi_args_text(&args, TPI_P_id, task->id);
-    tp_status status = tpi_store_read(store, TPI_S_deadline_find, &args, only, NULL, &there);
+    tp_status status = find(store, task->id, &there);
     if (status == TP_OK && there != task->deadline_at) *what = "deadline";
     return status == TP_NONE ? TP_OK : status;
 }

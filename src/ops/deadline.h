@@ -15,6 +15,8 @@ TP_CHECKED tp_status tpi_deadlines_set(tp_conn *conn, tp_new_task *const *tasks,
 /* Gives the open task, which nobody cancelled, another deadline (0: none). had: was there one, or a row of an
  * earlier task with its id? */
 TP_CHECKED tp_status tpi_deadline_replace(tp_conn *conn, const char *id, int64_t deadline_at, bool had);
+/* The deadline of the task with this id; 0: it has none, or its end was asked for. */
+TP_CHECKED tp_status tpi_deadline_read(struct tpi_store *store, const char *id, int64_t *deadline_at);
 /* *what becomes its name when the task that is there has another deadline. A deadline in ms is not compared:
  * from when it counts may be gone. */
 TP_CHECKED tp_status tpi_deadline_compare(struct tpi_store *store, const tp_new_task *task,

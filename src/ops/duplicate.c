@@ -146,6 +146,19 @@ static tp_status may_replace(tp_conn *conn, const struct open_task *there) {
                      "that waits; nothing was written");
 }
 
+/* One that is due behind its deadline is never begun: that would be a skip by one person alone. */
+static tp_status may_push_back(tp_conn *conn, const struct open_task *there, int64_t due_at) {
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    int64_t deadline_at = 0;
+    if (!there->asked || due_at <= there->due_at) return TP_OK;
+    tp_status status = tpi_four_eyes_read(conn, &eyes);
+    if (status == TP_OK && eyes.on) status = tpi_deadline_read(&conn->store, there->id, &deadline_at);
+    if (status != TP_OK || !deadline_at || due_at < deadline_at) return status;
+    return tpi_error(TP_MISUSE,
+                     "four eyes is on for this pool: no producer alone pushes a task that waits behind its "
+                     "deadline; nothing was written");
+}
+
 /* ---- Changing it --------------------------------------------------------------------------------------- */
 
 static tp_status record(tp_conn *conn, const tp_new_task *task, const struct open_task *there, int64_t due_at,
@@ -177,6 +190,8 @@ static tp_status write(tp_conn *conn, const tp_new_task *task, const struct tpi_
     bool waits = there->gate[0] && there->due_at == TPI_GATE_WAITS; /* the gate says when it is due */
     if (there->gate[0] && due_at >= TPI_GATE_WAITS) due_at = TPI_GATE_WAITS - 1;
     if (waits || (!replaces && due_at < there->due_at)) due_at = there->due_at;
+    if (!replaces) status = may_push_back(conn, there, due_at);
+    if (status != TP_OK) return status;
     if (at <= there->modified_at) at = there->modified_at + 1;
     tpi_args_text(&args, TPI_P_id, there->id);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(there->state));

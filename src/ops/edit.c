@@ -301,6 +301,8 @@ static tp_status check_state(const struct tpi_edit *edit) {
 static tp_status edit_task(struct tpi_edit *edit, const tp_batch *batch) {
     edit->old = tp_batch_task(batch, 0);
     edit->pool = batch->slots[0].pool;
+    if (edit->request.modified_at && edit->request.modified_at != edit->old->modified_at)
+        return tpi_error(TP_CONFLICT, "the task was changed since it was looked at; look at it again");
     tp_status status = check_state(edit);
     if (status == TP_OK) status = check_dedup_key(edit);
     if (status == TP_OK) {

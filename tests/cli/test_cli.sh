@@ -1036,6 +1036,27 @@ case $BASE_DSN in
             expect "a newer schema: $command" 5 '' 'version 99'
         done
         expect_that "a newer schema gets no task" is "$(sqlite3 newer.db 'SELECT COUNT(*) FROM tp_pending')" 0
+        # A terminal that is closed while a file waits for its database.
+        held="Driver=SQLite3;Database=$DIR/held.db"
+        run schema install --quiet --dsn "$held"
+        mkfifo rows locks
+        "$TASKPOOL" enqueue --file - --format jsonl --batch 1 --retry-for 1h --dsn "$held" <rows >out 2>err &
+        import=$!
+        exec 7>rows
+        echo '{"handler":"held"}' >&7
+        there() { [ "$(sqlite3 held.db 'SELECT COUNT(*) FROM tp_pending')" = 1 ]; }
+        expect_that "its first row is there" wait_for there
+        sqlite3 held.db <locks >locked &
+        exec 8>locks
+        printf 'BEGIN IMMEDIATE;\nSELECT 1;\n' >&8
+        wait_for test -s locked
+        echo '{"handler":"held"}' >&7
+        expect_that "its second waits" wait_for grep -q 'trying again' err
+        kill -HUP $import
+        await $import
+        exec 7>&- 8>&-
+        sed -i '/trying again/d' err
+        expect "SIGHUP ends the wait and says where to go on" 6 '' 'go on with --skip 1$'
     else
         skip "a newer schema" "needs sqlite3"
     fi

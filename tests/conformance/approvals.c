@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "conformance/rules.h"
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(approvals, ONCE);
 
@@ -460,6 +461,43 @@ TEST(test_approvals__more_than_a_chunk_is_one_transaction) {
     approved(id, MANY);
     expect_number(count_of("tp_finished"), MANY);
     expect_number(count_of("tp_history WHERE event = 'skipped'"), MANY);
+}
+
+/* The task fails and is tried again while the approval is waited for: that is not the run that was meant. */
+TEST(test_approvals__a_cancel_of_a_task_in_hand_is_of_that_run) {
+    for (int again = 0; again < 2; again++) {
+        empty_pool();
+        const tp_task *task = put_and_claim(pool.a);
+        switch_on();
+        const char *id = asked(TP_ACTION_CANCEL, "pending", 1);
+        if (again) {
+            static const int64_t soon[] = {1};
+            static const tp_retry ladder = {.size = sizeof(tp_retry), .delays_ms = soon, .count = 1};
+            must(tp_fail(pool.a, task, "no money", &ladder));
+            row_make_due(task->id);
+            task = claim_this(pool.a, task->id);
+        } else {
+            must(tp_extend(pool.a, task, 120000));
+        }
+        expect(again ? TP_STALE : TP_OK, approve_by(pool.b, id, "bob"));
+        expect_number(count_of("tp_cancel WHERE who IS NOT NULL"), !again);
+        must(tp_complete(pool.a, task));
+    }
+}
+
+/* What nobody approved in time is ended by whoever asks next; one that somebody has locked is not his matter.
+ */
+TEST(test_approvals__what_is_overdue_does_not_stand_in_the_way_of_who_asks) {
+    char ids[2][ID];
+    put_failed(2, ids);
+    switch_on();
+    (void)asked(TP_ACTION_SKIP, "failed", 2);
+    sql_run(pool.eye, "UPDATE tp_request SET expires_at = 1");
+    faults_open();
+    faults_clear();
+    (void)faults_refuse("request_end", FAULTS_LOCKED, 0, 1);
+    (void)asked(TP_ACTION_SKIP, "failed", 2);
+    expect_number(count_of("tp_request WHERE state = 'waiting'"), 2);
 }
 
 /* ---- Two at once --------------------------------------------------------------------------------------- */

@@ -211,6 +211,23 @@ TEST(test_duplicate__while_four_eyes_is_on_no_params_are_replaced) {
     expect_content(id, "old", LATER);
 }
 
+TEST(test_duplicate__while_four_eyes_is_on_nothing_is_pushed_behind_its_deadline) {
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    char id[ID];
+    put_first(id);
+    tp_new_task dated = task_with(REPLACE, .due_at = LONG_AGO, .deadline_at = LATER);
+    must(tp_enqueue(pool.a, &dated));
+    tp_new_task behind = task_with(PUSH_BACK, .due_at = LATER),
+                before = task_with(PUSH_BACK, .due_at = LATER - 1);
+    eyes.on = 1;
+    must(tp_four_eyes_set(pool.a, &eyes, "root", ""));
+    expect(TP_MISUSE, tp_enqueue(pool.a, &behind));
+    expect_text("four eyes is on");
+    expect_number(row_of(id).due_at, LONG_AGO);
+    expect_put(pool.a, &before, TP_OK, id);
+    expect_number(row_of(id).due_at, LATER - 1);
+}
+
 /* ---- Asked again --------------------------------------------------------------------------------------- */
 
 static void expect_done_once(tp_new_task *task, const char *id) {

@@ -370,6 +370,26 @@ TEST(test_edit__of_two_sessions_one_writes) {
     }
 }
 
+/* Somebody else has corrected it while it was looked at. */
+TEST(test_edit__of_a_task_that_changed_since_it_was_looked_at_writes_nothing) {
+    static const char *const pools[] = {"failed", "pending"};
+    for (int p = 0; p < 2; p++) {
+        char id[ID];
+        tp_edit_request its = edit_with(.params = "its", .fields = TP_EDIT_PARAMS);
+        put_failed(pools[p], 2, id);
+        tp_edit_request mine =
+            edit_with(.params = "new", .fields = TP_EDIT_PARAMS, .modified_at = row_of(id).modified_at);
+        must(edit(pool.b, id, &its));
+        expect(TP_CONFLICT, edit(pool.a, id, &mine));
+        assert_string_equal(params_of(id), "its");
+        mine.modified_at = row_of(id).modified_at;
+        must(edit(pool.a, id, &mine));
+        must(edit(pool.a, id, &mine)); /* asked again it is done, though it has changed the task */
+        assert_string_equal(params_of(id), "new");
+        expect_number(events_of(id, "edited"), 2);
+    }
+}
+
 TEST(test_edit__its_own_first_try_may_come_late) {
     char id[ID];
     tp_edit_request first = good;

@@ -191,6 +191,21 @@ def test_again(page):
     check("confirmed again it is another number", page.act("skip", 409, **skip)["count"] == 0)
 
 
+def test_edits(page, task):
+    """Of a task that somebody else corrects while it is looked at, and confirmed again after its answer was lost."""
+    path = "pools/pool/tasks/" + task
+    edit = {"id": task, "params": "[1]", "retry": True, "edit_id": str(uuid.uuid4()), "modified_at": page.get(path)["modified_at"]}
+    check("corrected by another", run("edit", task, "--params", "[2]", "--who", "ben")[0] == 0)
+    page.act("edit", 409, **edit)
+    check("his correction stays", page.get(path)["params"] == "[2]")
+    edit["modified_at"] = page.get(path)["modified_at"]
+    check("edited", page.act("edit", **edit)["count"] == 1)
+    code, _, err = run("work", "--handler", "masked=/bin/false", "--retry", "none", "--drain", "--quiet")
+    check("it fails again", code == 8 and page.get(path)["state"] == "failed", err)
+    check("confirmed again", page.act("edit", **edit)["count"] == 1)
+    check("it is not retried twice", page.get(path)["state"] == "failed")
+
+
 def test_masks():
     """Parts of parameters stay on the server, for who may see parameters too."""
     hidden = [run("enqueue", "masked", text)[1].split()[-1] for text in
@@ -214,6 +229,7 @@ def test_masks():
     check("they fail", code == 8, err)
     check("the rest can be edited", page.act("edit", id=hidden[0], priority=2)["count"] == 1)
     check("and what is not masked", page.act("edit", id=fine, params="{}")["count"] == 1)
+    test_edits(page, fine)
     page.act("fire", schedule="masked", id=(made := str(uuid.uuid4())))
     check("fired with all of it", "DE-SECRET" in pool.shown(made)["params"] and "SECRET" not in
           json.dumps(page.get("pools/pool/tasks/" + made)))

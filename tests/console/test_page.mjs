@@ -203,11 +203,17 @@ async function actions(page) {
   await cancels(page);
   await deadlines(page);
   const [{ id }] = of(HOSTILE.handler);
-  await goTo(page, `pool/task/${id}`);
-  await page.click(".actions button:has-text('Edit')");
-  await page.fill("#edit-params", '{"now":"fine"}');
+  for (const [params, fields] of /** @type {[string, number][]} */ ([["{}\n[]\r\n", 0], ["{}\r\n", 1]])) {
+    run(["edit", id, "--params", params, "--who", "ben"]);
+    await goTo(page, "pool/overview");
+    await goTo(page, `pool/task/${id}`);
+    await page.click(".actions button:has-text('Edit')");
+    check("only line ends that can be put back are edited", await page.locator("#edit-params").count() === fields);
+    if (!fields) await page.keyboard.press("Escape");
+  }
+  await page.fill("#edit-params", '{"now":\n"fine"}');
   await confirm(page, "parameters were wrong");
-  await until("the task is edited", () => json("show", id)[0].params === '{"now":"fine"}');
+  await until("the task is edited", () => json("show", id)[0].params === '{"now":\r\n"fine"}');
   check("an edited task is retried", json("show", id)[0].state === "pending");
 }
 

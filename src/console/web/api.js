@@ -83,3 +83,12 @@ export function currentSession() {
 export function may(role = "operator") {
   return Boolean(session.user) && RANKS.indexOf(session.role) >= RANKS.indexOf(role);
 }
+
+/** Version 4; crypto.randomUUID is there by TLS only. */
+export function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  const text = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

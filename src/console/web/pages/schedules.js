@@ -1,6 +1,6 @@
 /* Schedules: when each is next in its own zone, when it was last, firing what is due. */
 import { actionButton } from "../action.js";
-import { ask, may } from "../api.js";
+import { ask, may, uuid } from "../api.js";
 import { h } from "../dom.js";
 import { ago, foreign, time, visible } from "../format.js";
 import { lastLive } from "../live.js";
@@ -37,15 +37,6 @@ function calendar(schedule) {
 /** The dialog's id becomes the task's: confirmed twice, it is one task. @param {any} schedule @param {string} pool */
 function fireNow(schedule, pool) {
   return actionButton(t("fire_now"), () => ({ pool, name: "fire", title: t("fire_now"), about: t("about_schedule", { name: visible(schedule.name) }), body: { schedule: schedule.name, id: uuid() } }));
-}
-
-/** Version 4; crypto.randomUUID is there by TLS only. */
-function uuid() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 15) | 64;
-  bytes[8] = (bytes[8] & 63) | 128;
-  const text = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return text.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /** @param {{schedules: any[]}} data @param {import("../route.js").Place} place @param {() => void} again */

@@ -1,6 +1,6 @@
 /* One task: what it is, its whole life, its parameters where the session may see them. */
 import { actionButton } from "../action.js";
-import { ask } from "../api.js";
+import { ask, uuid } from "../api.js";
 import { h } from "../dom.js";
 import { duration, foreign, gateOf, localInput, number, state, time, visible } from "../format.js";
 import { link } from "../route.js";
@@ -68,8 +68,11 @@ function actions(task, pool) {
  * @returns {import("../action.js").Action} */
 function edit(task, pool, about) {
   const failed = task.state === "failed", deadline = localInput(task.deadline_at);
+  // A form's text has line feeds alone: all CRLF can be put back, a mixture cannot.
+  const before = String(task.params ?? ""), lines = before.replace(/\r\n?/g, "\n");
+  const crlf = before.includes("\r"), plain = !crlf || before === lines.replace(/\n/g, "\r\n");
   const fields = h("div", {},
-    task.params_hidden || task.params_masked ? null : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
+    task.params_hidden || task.params_masked ? null : !plain ? h("p.hint", {}, t("params_mixed")) : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
     h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
     h("label", { for: "edit-deadline" }, t("deadline")), h("input", { id: "edit-deadline", name: "deadline", type: "datetime-local", value: deadline, "aria-describedby": "deadline-hint" }),
     h("p.hint", { id: "deadline-hint" }, t("deadline_hint")),
@@ -78,15 +81,15 @@ function edit(task, pool, about) {
   const read = (form) => {
     const said = new FormData(form);
     const body = /** @type {Record<string, unknown>} */ ({ retry: said.has("retry") });
-    // A form's text has CRLF; what nobody touched is not sent.
+    // A form's data has CRLF; what nobody touched is not sent.
     const text = String(said.get("params") ?? "").replace(/\r\n/g, "\n");
-    if (said.has("params") && text !== String(task.params ?? "").replace(/\r\n/g, "\n")) body.params = text;
+    if (said.has("params") && text !== lines) body.params = crlf ? text.replace(/\n/g, "\r\n") : text;
     if (Number(said.get("priority")) !== task.priority) body.priority = Number(said.get("priority"));
     const until = String(said.get("deadline") ?? "");
     if (until !== deadline) body.deadline_at = until ? new Date(until).getTime() : 0;
     return body;
   };
-  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id }, dry: { priority: task.priority }, fields, read };
+  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id, edit_id: uuid(), modified_at: task.modified_at }, dry: { priority: task.priority }, fields, read };
 }
 
 /** @param {any} task */
