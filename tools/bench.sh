@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that is measured, by part: what a task costs and rates beside raw SQL and rivals (compare), what a claim reads as a
-# pool grows (growth), a load under an old snapshot (snapshot), and the page that shows it, docs/performance.md (page). tools/bench/
+# pool grows (growth), what order keys, gates and groups cost (gates), a load under an old snapshot (snapshot), and the page that shows it, docs/performance.md (page). tools/bench/
 # has the parts: main.py reads the command line, measure/ and raw/ are the programs.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh

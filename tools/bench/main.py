@@ -8,6 +8,7 @@ import sys
 import cases
 import cpu
 import curve
+import gates
 import growth
 import measure
 import page
@@ -68,7 +69,10 @@ def read_options():
     snapshot = parts.add_parser("snapshot", help="a steady load with and without a session that holds an old snapshot")
     for name in ("minutes", "plan", "tasks"):
         snapshot.add_argument("--" + name)
-    for part, entries in ((grow, "sqlite,postgres,mariadb"), (snapshot, "postgres,mariadb")):
+    gate = parts.add_parser("gates", help="a task with an order key, a gate or a group beside one with none of it")
+    for name in ("tasks", "rounds"):
+        gate.add_argument("--" + name)
+    for part, entries in ((gate, "sqlite,postgres,mariadb,mysql,oramode"), (grow, "sqlite,postgres,mariadb"), (snapshot, "postgres,mariadb")):
         part.add_argument("--entries", type=names_of(ENTRIES), default=entries.split(","), help="of " + ", ".join(ENTRIES))
     write = parts.add_parser("page", help="page and plots again from what is stored; measures nothing")
     for part in (compare, grow, write):
@@ -188,6 +192,8 @@ def main():
         options.sizes = "10000,100000,1000000,10000000" if options.large else options.sizes
         words = words_of(options, "sizes", "scenes", "plans", "others")
         done = growth.take(options.entries, options.build, words, options.bar, options.only_bad, options.out if options.store else None)
+    elif options.part == "gates":
+        gates.take(options.entries, options.build, words_of(options, "tasks", "rounds"))
     elif options.part == "snapshot":
         done = growth.snapshot(options.entries, options.build, words_of(options, "minutes", "plan", "tasks"))
     if options.part in ("compare", "page") or options.part == "growth" and options.store:

@@ -12,6 +12,7 @@
 /* X(name, "what it measures"). Each has a file with name_option and name_run. */
 #define PART_LIST(X)                                                                                         \
     X(cost, "what the client and the server do for a task")                                                  \
+    X(gates, "what a task with an order key, a gate or a group costs beside one without")                    \
     X(growth, "what a claim reads in pools of growing size")                                                 \
     X(snapshot, "a steady load while a transaction stays open")                                              \
     X(memory, "what the process holds while a worker runs, or while tasks queue")
