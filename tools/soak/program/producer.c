@@ -172,7 +172,8 @@ bool soak_note_tasks(struct producer *producer, const char *word, const struct d
         const tp_new_task *task = &drafts[i].task;
         length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, task->id);
         if (task->group)
-            length += (size_t)snprintf(lines + length, sizeof lines - length, "in-%s %s\n", task->group, task->id);
+            length +=
+                (size_t)snprintf(lines + length, sizeof lines - length, "in-%s %s\n", task->group, task->id);
     }
     return keep(producer, lines, length);
 }
