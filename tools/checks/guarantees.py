@@ -6,7 +6,7 @@ import re
 import checklib
 
 DOC = "docs/guarantees-matrix.md"
-TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|cpp|py))`")
+TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|cpp|py|mjs))`")
 
 
 def definitions(root):
