@@ -11,7 +11,7 @@ TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|cpp|py|mjs))`")
 
 def definitions(root):
     found = set()
-    for path in checklib.walk(root, ["tests", "tools"], (".c", ".cpp", ".sh", ".py")):
+    for path in checklib.walk(root, ["tests", "tools"], (".c", ".cpp", ".sh", ".py", ".mjs")):
         found.add(path.split("/", 1)[1])
         found |= set(re.findall(r"\b(test_\w+)\s*[(),]", checklib.read(root, path)))
     return found
