@@ -1,5 +1,4 @@
-/* taskpool show: whole tasks and what is known of their lives. Read next:
- * common/life.h. */
+/* taskpool show: whole tasks and what is known of their lives. Read next: common/life.h. */
 #include "cli.h"
 
 #include <stdlib.h>

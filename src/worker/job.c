@@ -65,11 +65,13 @@ static int64_t mono_of(int64_t boot_ms) {
     return tpi_clock_mono_ms() - (tpi_clock_boot_ms() - boot_ms);
 }
 
-/* Under the lock. The next extension is due when a third of the lease is over. */
+int64_t tpi_lease_parts = 3;
+
+/* Under the lock. The next extension is due when a part of the lease is over. */
 static void extended(struct tpi_job *job, int64_t asked_ms) {
     int64_t lease_ms = job->jobs->options->lease_ms;
     job->lease.until = asked_ms + lease_ms;
-    enlist(job, mono_of(asked_ms) + lease_ms / 3);
+    enlist(job, mono_of(asked_ms) + lease_ms / tpi_lease_parts);
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------- */

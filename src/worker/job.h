@@ -7,6 +7,7 @@
 #include "worker/result.h"
 
 enum { TPI_EXTEND_MAX = 1000 }; /* leases extended in one call */
+extern int64_t tpi_lease_parts; /* a lease is extended when one of these is over */
 
 struct tpi_job;
 struct tpi_record;

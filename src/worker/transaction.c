@@ -308,11 +308,12 @@ static void settle_apart(struct cycle *cycle, size_t i) {
         return;
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
-    else if (is_to_run_again(cycle, i) && tpi_lifetime_stopping(cycle->part->life))
-        tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
-    else if (is_to_run_again(cycle, i))
-        tpi_run_job(cycle->part->runs, cycle->session, job);
-    else {
+    else if (is_to_run_again(cycle, i)) {
+        if (tpi_lifetime_stopping(cycle->part->life))
+            tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
+        else
+            tpi_run_job(cycle->part->runs, cycle->session, job);
+    } else {
         const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
         if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
         job->settle.counted = held->settle.counted;
@@ -332,8 +333,7 @@ static void settle_all_apart(struct cycle *cycle, bool last_too) {
 /* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
 static void find_out(struct cycle *cycle, tp_status failure) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    /* All were written by one transaction. Of several the first is done, and stays where it is; the last may
-     * have been given back by it, and have been taken by another since. */
+    /* Of several the first is done, and stays so; the last may be given back, and taken by another since. */
     enum tpi_fate fate = tpi_outcome_find(cycle->session, cycle->jobs[0]->task, true, failure);
     if (fate == TPI_FATE_STORED) {
         record(cycle);

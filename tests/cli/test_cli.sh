@@ -738,11 +738,15 @@ expect_that "a program that takes too long is ended" is "$(reason)" 'timed out a
 program polite.sh <<'END'
 #!/bin/sh
 trap 'exit 0' TERM
+: >trapped
 sleep 3600 &
 wait
 END
-fresh polite x
-drain --handler polite=./polite.sh --retry none --timeout 300ms
+for timeout in 300ms 3s 30s; do # a busy machine may not get so far in time
+    fresh polite x
+    drain --handler polite=./polite.sh --retry none --timeout "$timeout"
+    [ ! -e trapped ] || break
+done
 expect "a program that answers the timeout with exit code 0" 0 '^done 1'
 fresh zero x
 run work --handler zero=true --timeout 0 --lease 0 --poll 0 --later 0 --drain

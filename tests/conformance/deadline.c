@@ -7,7 +7,7 @@
 #include "ops/pause.h"
 #include "suite.h"
 
-THEME(deadline, EACH_PLAN);
+THEME(deadline, EACH_PLAN_AND_HOLD);
 
 #define HOUR  INT64_C(3600000)
 #define PAST  (LONG_AGO + 1)
@@ -98,6 +98,17 @@ TEST(test_stop_cause__is_none_while_a_task_is_held_and_lost_when_it_is_not) {
     must(tp_complete(pool.a, task));
     if (holds()) must(tp_commit(pool.a));
     expect_cause(task, TP_STOP_LOST, "the claim is no longer held");
+}
+
+TEST_ONCE(test_stop_cause__is_lost_when_another_claimed_it_or_it_was_given_back) {
+    const char *id = put_one();
+    const tp_task *lapsed = leased(id);
+    row_make_due(id);
+    const tp_task *anew = claim_this(pool.b, id);
+    expect_cause(lapsed, TP_STOP_LOST, "the claim is no longer held");
+    expect_cause(anew, TP_STOP_NONE, "");
+    must(tp_release(pool.b, anew, 0));
+    expect_cause(anew, TP_STOP_LOST, "the claim is no longer held");
 }
 
 TEST_ONCE(test_stop_cause__is_a_cancel_or_a_deadline_that_has_passed) {
@@ -206,6 +217,27 @@ TEST(test_deadline__that_comes_while_a_session_believes_in_none_is_obeyed) {
         continue;
     expect_none_claimed(pool.a);
     expect_row(id, "finished", "skipped", 0);
+}
+
+static void make_old(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    pool.a->pauses->read_at -= HOUR;
+}
+
+/* As if the claim had waited for a lock meanwhile. */
+TEST(test_deadline__that_comes_while_a_claim_is_under_way_is_obeyed) {
+    tpi_pause_forget(pool.a);
+    must(tpi_pause_refresh(pool.a));
+    const char *id = put(.deadline_ms = 1);
+    sql_run(pool.eye, "UPDATE tp_cancel SET due_at = %" PRId64 " WHERE task_id = '%s'", PAST, id);
+    row_make_due(id);
+    tpi_pause_hint(false);
+    if (holds()) must(tp_begin(pool.a));
+    meet_call(NULL, make_old, NULL);
+    expect_nothing(pool.a);
+    if (holds()) must(tp_commit(pool.a));
+    expect_past(id, 0);
 }
 
 /* ---- What is in hand ----------------------------------------------------------------------------------- */

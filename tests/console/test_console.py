@@ -432,7 +432,6 @@ def test_users():
 def test_expiry():
     page = Console("--users", "users", "--idle", "1s", "--life", "1d")
     page.sign_in("vic")
-    page.get("pools")
     check("it ends when nobody uses it", until(lambda: not unused(page)))
     page.end()
     page = Console("--users", "users", "--life", "2s")

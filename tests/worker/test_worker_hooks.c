@@ -105,7 +105,8 @@ static tp_verdict block(tp_run *run, void **context, void *arg) {
 TEST(test_hooks__one_that_blocks_keeps_its_lease_and_its_thread) {
     const tp_hook hook = HOOK(block, NULL, NULL);
     seen[0] = '\0';
-    tp_worker_options options = RIG_OPTIONS(.threads = 1, .lease_ms = 1000, .hooks = &hook, .hook_count = 1);
+    rig_extend_often();
+    tp_worker_options options = RIG_OPTIONS(.threads = 1, .hooks = &hook, .hook_count = 1);
     options.plan = tp_conn_about(pool.a)->leased_plan;
     tp_worker *worker = rig_start_by(1, &options, note_call);
     rig_await_arrived(1);

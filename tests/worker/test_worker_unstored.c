@@ -111,7 +111,7 @@ static void go_away(tp_worker *worker, int claims, enum faults_kind kind) {
     rig_await_seen(aim, 2);
     for (int i = 2; i <= claims; i++) {
         atomic_store(&lapsing, true);
-        must(tp_test_advance(pool.a, 61000));
+        must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
         rig_await(TP_EVENT_CLAIMED, i);
     }
 }
@@ -147,7 +147,7 @@ static void done_here_though(const tp_retry *retry, bool cancelled) {
     must(tp_worker_start(worker));
     rig_await_seen(aim, 2);
     if (cancelled) must(tp_cancel(pool.b, id, "ann", "wrong amount", &answer));
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_CLAIMED, 2);
     come_back();
     rig_finish(worker);
@@ -340,14 +340,15 @@ MEET(end_before_claim) {
 TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_here) {
     needs_read_claims();
     rig_put(1, "x");
-    tp_worker *worker = rig_open_with(rig_wait, .drain = 1, .lease_ms = 6000);
+    rig_extend_often();
+    tp_worker *worker = rig_open_with(rig_wait, .drain = 1);
     asked = faults_count("move_finished");
     meet_claim(end_before_claim, NULL);
     (void)set_away(FAULTS_LOCKED);
     must(tp_worker_start(worker));
     rig_await_arrived(1);
     atomic_store(&lapsing, true);
-    must(tp_test_advance(pool.a, 7000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_CLAIMED, 2);
     rig_finish(worker);
     rig_expect(0, 1, 0, .runs = 1, .claimed = 2, .done = 1);
@@ -359,7 +360,8 @@ TEST(test_in_flight__nor_when_it_ends_after_that_and_before_the_new_claim_is_her
 TEST(test_in_flight__nor_by_another_worker_of_the_process) {
     char owner[TP_ID_SIZE];
     rig_put(1, "x");
-    tp_worker *first = rig_open(rig_done), *second = rig_open_with(rig_done, .lease_ms = 6000);
+    rig_extend_often();
+    tp_worker *first = rig_open(rig_done), *second = rig_open(rig_done);
     size_t aim = set_away(FAULTS_LOCKED);
     must(tp_worker_start(first));
     rig_await_seen(aim, 2);
@@ -442,10 +444,10 @@ MEANS(extends_or_claims) {
     return (extends || claims) && !rig_told(TP_EVENT_LOST);
 }
 
-/* Outlasts the lease; the other task goes to somebody else meanwhile. */
+/* Until the leases are over; the other task goes to somebody else meanwhile. */
 HANDLER(outlast_lease) {
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
-    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
+    rig_let_leases_run_out(2);
     (void)sql_try(pool.eye, "UPDATE tp_pending SET owner = '" ANOTHER "' WHERE handler = '%s' AND id <> '%s'",
                   pool.handler, tp_run_task(run)->id);
     return TP_RUN_DONE;
@@ -453,7 +455,7 @@ HANDLER(outlast_lease) {
 
 TEST(test_queue__a_task_whose_lease_is_over_is_not_begun) {
     faults_refuse_at((struct faults_aim){.fits = extends_or_claims}, FAULTS_LOCKED, 0, 1000000);
-    rig_run_until(TP_EVENT_LOST, 2, outlast_lease, .threads = 1, .lease_ms = 1000);
+    rig_run_until(TP_EVENT_LOST, 2, outlast_lease, .threads = 1);
     rig_expect(.runs = 1, .lost = 1);
     rig_expect_told(TP_EVENT_LOST, "was not called here");
     rig_delete_pending();
