@@ -161,6 +161,31 @@ async function swapped(page) {
   check("then they are skipped", of("swap").every((task) => task.state === "skipped"));
 }
 
+/** Over all pools of the console: cut is pool by another way, so each task is there twice. */
+async function everyPool(page, proxy) {
+  const found = async () => page.locator("tbody tr").evaluateAll((rows) => rows.map((row) => `${row.children[1].textContent} ${row.querySelector(".id").title}`));
+  const wanted = json("list", "--pool", "all", "--handler", "pay", "--limit", "1000").flatMap(({ id }) => [`cut ${id}`, `pool ${id}`]).sort().join();
+  await page.route("**/pools/cut/tasks?*", (route) => route.continue({ url: route.request().url().replace("limit=50", "limit=20") })); // one reads less far
+  for (const more of ["", "&since=1"]) {
+    await goTo(page, `pool/tasks?handler=pay&pool=all&every=1${more}`);
+    if (!more) await axe(page, "a search over all pools");
+    const all = await found();
+    for (let pages = 1; await page.locator("a:has-text('Next page')").count() && pages < 50; pages++) {
+      await goTo(page, (await page.getAttribute("a:has-text('Next page')", "href")).slice(2));
+      all.push(...(await found()));
+    }
+    check(`each task of each pool once${more}`, all.length > 200 && [...all].sort().join() === wanted, `${all.length}`);
+  }
+  await page.unroute("**/pools/cut/tasks?*");
+  check("nothing is done to several pools at once", await page.locator(".actions, tbody input").count() === 0);
+  proxy.cut(true);
+  await goTo(page, "pool/tasks?handler=pay&every=1");
+  await page.waitForSelector(".problem:has-text('cut was not searched')");
+  check("a pool that is away is named, the others are searched", (await found()).length > 0 && (await found()).every((row) => row.startsWith("pool ")));
+  proxy.cut(false);
+  await until("it is back", () => page.evaluate(async () => !(await (await fetch("/api/v1/pools")).json()).pools.find((one) => one.name === "cut").away));
+}
+
 async function actions(page) {
   const why = "the mailboxes <b>are</b> larger now";
   await goTo(page, "pool/failures?handler=mail");
@@ -441,6 +466,7 @@ try {
   for (const part of SHORT ? [live] : [live, keyboard]) await part(page);
   await drains(page, slow);
   if (!SHORT) await phone(browser, console.url);
+  if (proxy) await everyPool(page, proxy);
   await lost(page, proxy, console);
   check("no problems", page.problems.length === 0, page.problems.join("\n"));
 } catch (error) {

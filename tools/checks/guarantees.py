@@ -6,12 +6,12 @@ import re
 import checklib
 
 DOC = "docs/guarantees-matrix.md"
-TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|cpp|py))`")
+TEST = re.compile(r"`(test_\w+|(?!tools/)[\w/]+\.(?:sh|c|cpp|py|mjs))`")
 
 
 def definitions(root):
     found = set()
-    for path in checklib.walk(root, ["tests", "tools"], (".c", ".cpp", ".sh", ".py")):
+    for path in checklib.walk(root, ["tests", "tools"], (".c", ".cpp", ".sh", ".py", ".mjs")):
         found.add(path.split("/", 1)[1])
         found |= set(re.findall(r"\b(test_\w+)\s*[(),]", checklib.read(root, path)))
     return found

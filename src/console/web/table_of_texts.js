@@ -162,6 +162,8 @@ export const TABLE = {
   more_fields: ["More fields", "Weitere Felder", "更多条件"],
   search: ["Search", "Suchen", "搜索"],
   reset: ["Reset", "Zurücksetzen", "重置"],
+  every: ["In all pools of this console", "In allen Pools dieser Konsole", "在此控制台的所有池中"],
+  not_searched: ["{name} was not searched: {why}", "{name} wurde nicht durchsucht: {why}", "{name} 未被搜索：{why}"],
   no_tasks: ["No such tasks.", "Keine solchen Aufgaben.", "没有符合条件的任务。"],
   none_here: ["None on this page; go on with the next.", "Keine auf dieser Seite; weiter mit der nächsten.", "本页没有；请看下一页。"],
   none: ["None.", "Keine.", "无。"],
