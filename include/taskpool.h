@@ -558,9 +558,10 @@ TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp
  * ended gets a batch of it, with id, pool, state, failures, reason, settled_at and result as it ended; its
  * other texts are "", and params is NULL: see tp_show. TP_TIMEOUT: it has not ended; ask again to wait on.
  * One that waits for a retry has not ended. TP_NONE: no such id, or it was purged meanwhile. Polls by its
- * key, at once, then with pauses that grow from 25 ms to a second, in the calling thread. On a borrowed
- * connection in autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait,
- * and others by docs/results.md. */
+ * key, at once, then with pauses of an eighth of the time waited so far, from 25 ms to a second, in the
+ * calling thread; and at once when a worker of this process has stored its end. On a borrowed connection in
+ * autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait, and others by
+ * docs/results.md. */
 TP_API TP_CHECKED tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **ended);
 
 /* How far the run of a task is that is in hand. */
@@ -762,7 +763,7 @@ typedef struct tp_selection {
     const char *state;
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
     int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
-    size_t limit;       /* 0: all */
+    size_t limit;       /* of this call; 0: all */
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */
@@ -796,9 +797,11 @@ typedef struct tp_operated {
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
- * before it; asked again it goes on. retry and skip do not touch a task that is being handled. What is purged
- * is waited for when another session holds it (TP_TIMEOUT). result may be NULL. Outside an explicit
- * transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE: see "Four eyes". */
+ * before it, and result says how much that is (a commit without an answer not counted); asked again it goes
+ * on. A limit is of one call: who asks again after a failure takes off what was done. retry and skip do not
+ * touch a task that is being handled. What is purged is waited for when another session holds it
+ * (TP_TIMEOUT). result may be NULL. Outside an explicit transaction only (TP_MISUSE). TP_REQUESTED, TP_STALE:
+ * see "Four eyes". */
 TP_API TP_CHECKED tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *selection,
                                        tp_operated *result);
 
@@ -1276,7 +1279,7 @@ typedef struct tp_schedule {
     int paused;
     int64_t next_at;       /* the next planned time; 0: none, or (after ...) the last task is open */
     int64_t last_at;       /* the last planned time that fired; 0: none */
-    const char *last_task; /* its task's id */
+    const char *last_task; /* of the last task that was made, by a planned time or by a person */
     /* Given by the caller again. */
     const char *calendar; /* decides which days are closed, in the schedule's zone; NULL: none is */
     tp_closed closed;     /* every and after: TP_CLOSED_SKIP only */
@@ -1314,6 +1317,14 @@ TP_API TP_CHECKED tp_status tp_schedule_planned(tp_conn *conn, const tp_schedule
  * refuses its task. The text names it; the others were fired, and fired and wait_ms are set. Workers do this
  * by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
+/* Makes one task of the schedule now, due at once, which is its last task from then on; also of one that is
+ * paused. What is planned stays as it is. id is a UUID that the task gets: asked again with it the call makes
+ * no second task. TP_CONFLICT: its last task is open, and it is alone (after ... is so by itself), or
+ * somebody fired it meanwhile. TP_NONE: no such schedule. TP_EXISTS: another task has the id. dry_run: only
+ * looks; id may be NULL. Recorded as fired when tp_conn_actor named somebody; else asked again finds its task
+ * only while it is the last. Outside an explicit transaction only. */
+TP_API TP_CHECKED tp_status tp_schedule_fire_one(tp_conn *conn, const char *name, const char *id,
+                                                 int dry_run);
 
 /* ---- The state table -------------------------------------------------------------------------------- */
 

@@ -16,15 +16,16 @@ extern "C" {
 /* Lets taskpool work on a connection that the application opened itself. The library never commits, rolls
  * back or changes an attribute there, and leaves no statement open between calls; tp_begin, tp_commit,
  * tp_rollback and tp_conn_reopen answer TP_MISUSE, and so does what makes transactions of its own: tp_claim,
- * tp_operate, tp_retention_set, tp_retention_apply, tp_alert_each, tp_schedule_fire, tp_schema_install,
- * tp_schema_check. The settings without which the driver would lie are verified, and TP_UNSUPPORTED names the
- * first that is wrong: here where values would be cut; in a call that reads where the isolation level is not
- * read committed, or text is not UTF-8. What only puts in (tp_enqueue, tp_enqueue_many, of tasks that were
- * not tried before, and tp_once) takes any isolation level, and any character set for ASCII; with dialect
- * mysql any level also for tasks that were tried before, and for dedup_key (docs/borrowing.md). In autocommit
- * mode, what takes more than one statement answers TP_MISUSE, unless a BEGIN of the application's own is open
- * and the driver lets that be known (those of PostgreSQL, MariaDB, MySQL and SQLite do): switch autocommit
- * off, or begin first. Whoever opened the connection closes it, after tp_conn_close. */
+ * tp_operate, tp_retention_set, tp_retention_apply, tp_alert_each, tp_schedule_fire, tp_schedule_fire_one,
+ * tp_schema_install, tp_schema_check. The settings without which the driver would lie are verified, and
+ * TP_UNSUPPORTED names the first that is wrong: here where values would be cut; in a call that reads where
+ * the isolation level is not read committed, or text is not UTF-8. What only puts in (tp_enqueue,
+ * tp_enqueue_many, of tasks that were not tried before, and tp_once) takes any isolation level, and any
+ * character set for ASCII; with dialect mysql any level also for tasks that were tried before, and for
+ * dedup_key (docs/borrowing.md). In autocommit mode, what takes more than one statement answers TP_MISUSE,
+ * unless a BEGIN of the application's own is open and the driver lets that be known (those of PostgreSQL,
+ * MariaDB, MySQL and SQLite do): switch autocommit off, or begin first. Whoever opened the connection closes
+ * it, after tp_conn_close. */
 TP_API TP_CHECKED tp_status tp_conn_borrow(tp_env *env, SQLHDBC dbc, tp_conn **conn);
 
 /* The ODBC connection underneath, for the application's own statements in the same transaction. Do not end

@@ -215,6 +215,20 @@ static enum cli_exit cancel_one(tp_conn *conn, const tp_selection *action) {
     return result.answer == TP_CANCEL_SKIPPED || result.answer == TP_CANCEL_ASKED ? EXIT_DONE : EXIT_NOTHING;
 }
 
+/* What was committed before it stays. A commit without an answer may be, too. */
+static enum cli_exit fail_after(tp_status status, const tp_selection *action, const tp_operated *result) {
+    size_t done = result->done + result->asked;
+    const char *more =
+        status == TP_DISCONNECTED ? " for sure (taskpool audit shows whether the last 500 too)" : "";
+
+    if (!done && status != TP_DISCONNECTED) return cli_fail_tp(status);
+    if (!action->limit)
+        return cli_fail(cli_exit_of(status), "%s; %zu were done before this%s: run it again for the rest",
+                        tp_last_error()->text, done, more);
+    return cli_fail(cli_exit_of(status), "%s; %zu were done before this%s: go on with --limit %zu",
+                    tp_last_error()->text, done, more, action->limit - done);
+}
+
 static enum cli_exit operate(const char *name, const char *past, tp_action which) {
     tp_selection action = TP_SELECTION_INIT;
     tp_operated result = TP_OPERATED_INIT;
@@ -232,7 +246,7 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
         status = tp_operate(conn, which, &action, &result);
     if (status == TP_REQUESTED || status == TP_STALE)
         return requested(status, result.request_id, result.done);
-    if (status != TP_OK) return cli_fail_tp(status);
+    if (status != TP_OK) return fail_after(status, &action, &result);
     show(name, past, &result, which == TP_ACTION_CANCEL);
     found = result.done + result.asked + result.passed;
     warn_of_missing(past, &action, found);

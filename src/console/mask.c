@@ -210,18 +210,29 @@ static void hide(struct reading *reading) {
     if (reading->to) fputs(HIDDEN, reading->to);
 }
 
-/* JSON in a text, as messages have it that were wrapped: hidden as a whole when any of it is, or when what
- * stands behind a NUL would not be read. */
+/* Behind white space and byte order marks. */
+static const char *pass_blank(const char *text) {
+    static const char mark[] = "\xef\xbb\xbf";
+
+    for (;;) {
+        text += strspn(text, " \t\r\n\v\f");
+        if (strncmp(text, mark, strlen(mark)) != 0) return text;
+        text += strlen(mark);
+    }
+}
+
+/* JSON in a text, as messages have it that were wrapped, once or several times: hidden as a whole when any of
+ * it is, when it begins as JSON and is none to its end, or when what stands behind a NUL would not be read.
+ */
 static bool text_is_fine(const struct reading *reading, json_object *text, const struct place *place) {
     const char *inner = json_object_get_string(text);
-    struct reading within = {.masks = reading->masks, .at = inner, .depth = reading->depth + 1};
+    struct reading within = {.masks = reading->masks, .at = pass_blank(inner), .depth = reading->depth + 1};
 
     if (strlen(inner) != (size_t)json_object_get_string_len(text)) return false;
-    inner += strspn(inner, " \t\r\n");
-    if (*inner != '{' && *inner != '[') return true;
+    if (!*within.at || !strchr("{[\"", *within.at)) return true;
     if (within.depth > DEPTH_MAX) return false;
     read_value(&within, place);
-    return !within.broken && !within.hidden;
+    return !within.broken && !within.hidden && !*pass_blank(within.at);
 }
 
 static void read_text(struct reading *reading, const struct place *place) {

@@ -223,6 +223,7 @@
     X(schedule_waiting, 0)                                                                                   \
     X(schedule_start, 0)                                                                                     \
     X(schedule_advance, 0)                                                                                   \
+    X(schedule_fire_one, 0)                                                                                  \
     X(stats_pending, 0)                                                                                      \
     X(stats_failed, 0)                                                                                       \
     X(stats_finished, 0)                                                                                     \

@@ -125,10 +125,13 @@ tp_status tp_operate(tp_conn *conn, tp_action action, const tp_selection *given,
     if (status == TP_OK) status = tpi_operate_begin(&op, action);
     take_request_id(&op, result);
     if (status == TP_OK) status = request(&op, action, &selection);
-    if (status == TP_NONE) status = tpi_operate_run(&op, action);
+    bool runs = status == TP_NONE;
+    if (runs) status = tpi_operate_run(&op, action);
     free(op.ids.all);
     if (result && TPI_SIZED_HAS(result, tp_operated, request_id))
         memcpy(result->request_id, op.result.request_id, sizeof result->request_id);
-    if (status >= TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &op.result, result);
+    /* Chunks before one that failed are committed. */
+    if ((status >= TP_OK || (runs && !selection.dry_run)) && result)
+        tpi_sized_write(TPI_SIZED_operated, &op.result, result);
     return status;
 }

@@ -29,6 +29,8 @@ void tpi_schedule_free(struct tpi_schedule_row *row);
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);
 
+/* For a change that is made only while the schedule's last task is the one that was read. */
+void tpi_schedule_last_args(const tp_schedule *schedule, struct tpi_args *args);
 /* Is the schedule's last task in the pending pool? */
 TP_CHECKED tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *open);
 

@@ -161,6 +161,7 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
     tpi_args_number(&args, TPI_P_dealt_at, row->rule_at);
     tpi_planning_args(planning, &decision->next, &args);
     if (last_at) tpi_args_number(&args, TPI_P_last_at, last_at);
+    tpi_schedule_last_args(schedule, &args);
     tpi_args_text(&args, TPI_P_last_task, decision->count ? last_task : schedule->last_task);
     tpi_args_number(&args, TPI_P_modified_at, firing->now_ms);
     tp_status status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_advance, &args);

@@ -333,8 +333,7 @@ static void settle_all_apart(struct cycle *cycle, bool last_too) {
 /* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
 static void find_out(struct cycle *cycle, tp_status failure) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    /* All were written by one transaction. Of several the first is done, and stays where it is; the last may
-     * have been given back by it, and have been taken by another since. */
+    /* Of several the first is done, and stays so; the last may be given back, and taken by another since. */
     enum tpi_fate fate = tpi_outcome_find(cycle->session, cycle->jobs[0]->task, true, failure);
     if (fate == TPI_FATE_STORED) {
         record(cycle);

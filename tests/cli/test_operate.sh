@@ -227,6 +227,15 @@ run check --rows --grace 1d --json
 expect "check --json" 0 '\{"check":"one pool","ok":true,"count":0,'
 if [[ $TASKPOOL_DSN == *SQLite3* ]] && command -v sqlite3 >/dev/null; then
     file=${TASKPOOL_DSN##*Database=}
+    seq -f '{"handler":"halves","params":"%g"}' 502 >halves.jsonl
+    run enqueue --file halves.jsonl
+    sqlite3 "${file%%;*}" "CREATE TRIGGER ${PREFIX}no BEFORE INSERT ON ${PREFIX}finished WHEN NEW.params = '502'
+                           BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+    run skip --handler halves --limit 502
+    expect "a failure in the second transaction says what the first did" 6 '' 'not this one.*; 500 were done before this: go on with --limit 2$'
+    run skip --handler halves
+    expect "and nothing of it when nothing was done" 6 '' 'not this one[^;]*$'
+    sqlite3 "${file%%;*}" "DROP TRIGGER ${PREFIX}no"
     sqlite3 "${file%%;*}" "UPDATE ${PREFIX}pending SET state = 'handling' WHERE handler = 'mail'"
     run check --grace 1d --rows
     expect "a bad pool" 9 '^BAD +owners: 1 tasks are being handled by nobody'

@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "core/fsm.h"
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(operate, ONCE);
 
@@ -337,6 +338,25 @@ TEST(test_operate__asked_again_after_a_lost_answer_does_each_once) {
         }
     }
     assert_false(more);
+}
+
+/* The first transaction is committed, the second is lost. */
+TEST(test_operate__a_failure_says_how_many_were_done_before) {
+    enum { FIRST = 500, ALL = FIRST + 2 };
+    static tp_new_task tasks[ALL];
+    tp_operated result = TP_OPERATED_INIT;
+    fill(tasks, ALL);
+    must(tp_enqueue_many(pool.a, tasks, ALL, NULL));
+    tp_selection selection = selection_with(.limit = FIRST + 1);
+    faults_open();
+    faults_clear();
+    (void)faults_lose((struct faults_aim){.statement = "audit_add"}, TPI_FAULT_NOT_SENT, 1, 1);
+    expect(TP_DISCONNECTED, tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
+    expect_number(result.done, FIRST);
+    must(tp_conn_reopen(pool.a));
+    selection.limit -= result.done;
+    expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
+    expect_number(rows_in("pending", pool.handler), ALL - FIRST - 1);
 }
 
 TEST(test_operate__asked_again_does_nothing) {

@@ -1,4 +1,5 @@
 /* Schedules: kept, fired once in the cluster, with what is said about times that were missed. */
+#include "base/uuid.h"
 #include "odbc/link.h"
 #include "suite.h"
 
@@ -338,6 +339,98 @@ TEST(test_after__a_task_put_back_by_an_operator_is_waited_for) {
     expect_number(made(), 1);
 }
 
+/* ---- By hand ----------------------------------------------------------------------------------------- */
+
+static tp_status by_hand(tp_conn *conn, const char *id) {
+    return tp_schedule_fire_one(conn, pool.handler, id, 0);
+}
+
+static void expect_last(const char *id) {
+    assert_string_equal(show().last_task, id);
+}
+
+TEST(test_by_hand__one_that_is_alone_has_one_task_open) {
+    static const struct {
+        const char *rule;
+        int alone;
+    } rules[] = {{"every 5m", 1}, {"after 5m", 0}};
+    for (size_t i = 0; i < LENGTH(rules); i++) {
+        char one[ID], other[ID];
+        empty_pool();
+        tpi_uuid_ordered(one);
+        tpi_uuid_ordered(other);
+        add_with(rules[i].rule, .alone = rules[i].alone);
+        int64_t planned = show().schedule.next_at;
+        expect(TP_OK, tp_schedule_fire_one(pool.a, pool.handler, NULL, 1));
+        expect_number(made(), 0);
+        expect(TP_OK, by_hand(pool.a, one));
+        expect(TP_OK, by_hand(pool.b, one)); /* asked again */
+        expect(TP_CONFLICT, by_hand(pool.b, other));
+        expect(TP_CONFLICT, tp_schedule_fire_one(pool.b, pool.handler, NULL, 1));
+        expect_last(one);
+        expect_number(show().schedule.next_at, planned);
+        expect_number(show().schedule.last_at, 0);
+        expect_fired(pool.a, 6 * MINUTE, 0); /* its time is passed over */
+        expect_number(made(), 1);
+        finish(one);
+        expect(TP_OK, by_hand(pool.a, one)); /* and again */
+        expect_number(made(), 0);
+        expect(TP_OK, by_hand(pool.b, other));
+        expect_last(other);
+        expect_number(made(), 1);
+    }
+}
+
+TEST(test_by_hand__another_that_wants_company_gets_it) {
+    char one[ID], other[ID];
+    tpi_uuid_ordered(one);
+    tpi_uuid_ordered(other);
+    add("every 5m", TP_MISSED_ONCE);
+    expect(TP_OK, by_hand(pool.a, one));
+    expect(TP_OK, by_hand(pool.a, other));
+    expect_number(made(), 2);
+    tp_new_task like = TP_NEW_TASK_INIT;
+    like.handler = pool.handler;
+    must(tp_enqueue(pool.b, &like));
+    expect(TP_EXISTS, by_hand(pool.a, like.id));
+    expect(TP_MISUSE, by_hand(pool.a, put_one()));
+    expect(TP_NONE, tp_schedule_fire_one(pool.a, "nothing", one, 0));
+    expect(TP_MISUSE, by_hand(pool.a, "no uuid"));
+    expect(TP_MISUSE, by_hand(pool.a, NULL));
+    expect_last(other);
+}
+
+static int calls_before_rival;
+static char of_rival[ID];
+
+/* Somebody else fires it just before the statement that writes. */
+static enum tpi_fault fire_first(struct tpi_link *link, const char *function) {
+    (void)link;
+    if (strncmp(function, "SQLExec", 7) != 0 || calls_before_rival--) return TPI_FAULT_NONE;
+    tpi_link_fault = NULL;
+    must(by_hand(pool.b, of_rival));
+    return TPI_FAULT_NONE;
+}
+
+TEST(test_by_hand__of_two_at_once_one_fires) {
+    for (int by_time = 0; by_time < 2; by_time++) {
+        char id[ID];
+        empty_pool();
+        tpi_uuid_ordered(id);
+        tpi_uuid_ordered(of_rival);
+        add_with("every 5m", .alone = 1);
+        if (by_time) pass(6 * MINUTE);
+        calls_before_rival = by_time ? 4 : 1; /* those that read the schedule */
+        tpi_link_fault = fire_first;
+        tp_status status = by_time ? tp_schedule_fire(pool.a, NULL, NULL) : by_hand(pool.a, id);
+        assert_true(tpi_link_fault == NULL);
+        tpi_link_fault = NULL;
+        expect(by_time ? TP_OK : TP_CONFLICT, status);
+        expect_number(made(), 1);
+        expect_last(of_rival);
+    }
+}
+
 /* ---- Pausing ---------------------------------------------------------------------------------------- */
 
 TEST(test_pause__nothing_fires_and_resuming_continues_from_now) {
@@ -369,8 +462,6 @@ TEST(test_pause__after_the_last_task_it_still_waits_for_its_end) {
     must(tp_schedule_pause(pool.a, pool.handler, 0));
     assert_in_range(wait_of(pool.a), 3 * MINUTE, 5 * MINUTE);
 }
-
-static int calls_before_rival;
 
 /* Somebody else pauses it just before the third statement, the one that writes. */
 static enum tpi_fault pause_first(struct tpi_link *link, const char *function) {

@@ -185,6 +185,7 @@ def test_again(page):
         check("its id fires nothing", "error" in said and len(listed("--handler", "report", "--pool", "all")) == 4, str(said))
         check("and is skipped", run("skip", "--id", other, "--who", "olga", "--why", "test")[0] == 0)
         check("and purged", run("purge", "--id", other, "--pool", "finished", "--who", "olga", "--why", "test")[0] == 0)
+    check("alone has one task", page.act("fire", 409, **one, id=str(uuid.uuid4())) and page.act("fire", 409, schedule="single", dry_run=True))
     skip = {"selection": {"handler": "twice"}, "expect": 2, "why": "twice"}
     check("skipped", page.act("skip", **skip)["count"] == 2)
     check("confirmed again it is another number", page.act("skip", 409, **skip)["count"] == 0)

@@ -1,6 +1,7 @@
 /* A planned time fires once, and a schedule is what was asked for. */
 #include <string.h>
 
+#include "base/uuid.h"
 #include "faults/operation.h"
 
 static tp_schedule schedule_of(const struct work *work, const char *rule) {
@@ -178,6 +179,31 @@ static void three_fired_by_ann(struct work *work) {
     want_acts(work, "fired", 3);
 }
 
+/* By hand, with an id that is the same each time. */
+static tp_status fire_one_as_ann(struct work *work) {
+    tp_actor ann = TP_ACTOR_INIT;
+    char id[TP_ID_SIZE];
+    tpi_uuid_named(work->key, id);
+    ann.who = "ann";
+    must(tp_conn_actor(work->conn, &ann));
+    tp_status status = tp_schedule_fire_one(work->conn, work->key, id, 0);
+    must(tp_conn_actor(work->conn, NULL));
+    return status;
+}
+
+static void alone(struct work *work) {
+    tp_schedule schedule = schedule_of(work, "0 0 3 * * ?");
+    schedule.alone = 1;
+    must(tp_schedule_add(pool.b, &schedule));
+}
+
+static void one_fired_by_ann(struct work *work) {
+    want_number(rows(work, "last_task IS NOT NULL AND last_at IS NULL"), 1);
+    want_number(work->id_count, 1);
+    want_all(work, "pending", "pending", 0);
+    want_acts(work, "fired", 1);
+}
+
 /* ---- Calendars ----------------------------------------------------------------------------------------- */
 
 enum { CALENDAR_DAYS = 3 };
@@ -295,6 +321,8 @@ static const struct operation operations[] = {
      three_fired, .finish = fire_again},
     {"schedule_fire, by a person", TRAIT_SHARED | TRAIT_PIECEMEAL, three_missed, fire_as_ann, TP_OK,
      three_fired_by_ann, .finish = fire_again},
+    {"schedule_fire_one", TRAIT_SHARED, alone, fire_one_as_ann, TP_OK, one_fired_by_ann,
+     .finish = work_note_made},
     {"schedule_fire, after the last task", TRAIT_SHARED | TRAIT_PIECEMEAL, last_task_ended, fire, TP_OK,
      two_were_made, .finish = fire_twice_more},
 };

@@ -229,6 +229,7 @@
     X(schedule_waiting, KEY, "")                                                                             \
     X(schedule_start, KEY, "")                                                                               \
     X(schedule_advance, KEY, "")                                                                             \
+    X(schedule_fire_one, KEY, "")                                                                            \
     X(stats_pending, ALL, "for people: counts what is open")                                                 \
     X(stats_failed, ALL, "for people: counts what waits for a person")                                       \
     X(stats_finished, ALL, "for people, where history is asked for: counts it")                              \

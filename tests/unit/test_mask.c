@@ -74,6 +74,11 @@ TEST(test_mask__looks_into_json_that_is_a_text) {
     shows(keys, "{\"m\":\"{\\\"other\\\":1}\"}", NULL);
     shows(keys, "{\"m\":\"{\\\"iban\\\":\"}", "{\"m\":\"***\"}");
     shows(keys, "{\"m\":\"{}\\u0000{\\\"iban\\\":1}\"}", "{\"m\":\"***\"}");
+    shows(keys, "{\"m\":\"\\\"{\\\\\\\"iban\\\\\\\":1}\\\"\"}", "{\"m\":\"***\"}"); /* wrapped twice */
+    shows(keys, "{\"m\":\"\\ufeff\\u000b{\\\"iban\\\":1}\"}", "{\"m\":\"***\"}");
+    shows(keys, "{\"m\":\"{} {\\\"iban\\\":1}\"}", "{\"m\":\"***\"}");
+    shows(keys, "{\"m\":\"\\\"quoted\\\", and more\"}", "{\"m\":\"***\"}");
+    shows(keys, "{\"m\":\"\\\"quoted\\\" \",\"n\":\"\\ufeff\",\"o\":\"it is \\\"x\\\"\"}", NULL);
     shows(pointers, "\"{\\\"customer\\\":{\\\"name\\\":1}}\"", "\"***\"");
 }
 

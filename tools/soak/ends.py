@@ -84,6 +84,9 @@ def judge_groups(client, tasks, records, verdict):
         if parent and parent.state == "over" and (group.state != "over" or group.at > parent.at + CLOCK_S):
             verdict.find("torn", f"group {group.parent} ended before group {name}, which is within it", parent.at)
         judge_group(name, group, members[name], waiting[name], tasks, ends.get(name, 0), verdict)
+    for word, ids in records.items():
+        for task_id in set(ids) - set(members[word[3:]]) if word.startswith("in-") else ():
+            verdict.find("lost", f"task {task_id} was put into group {word[3:]}, which knows nothing of it")
     for name in set(records["closed"]) - groups.keys():
         verdict.find("lost", f"group {name} was closed and is not there")
     for name in (members.keys() | waiting.keys() | ends.keys()) - groups.keys():

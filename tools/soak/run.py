@@ -34,6 +34,7 @@ SESSIONS = {  # what the server says of them
 SESSIONS["oramode"] = SESSIONS["mariadb"]
 SESSIONS["mysql"] = SESSIONS["mariadb"].replace("information_schema.processlist", "performance_schema.processlist")
 RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
+STAY_S = 3          # what is to wait in a group for longer than it is of use does so, also when the time is up
 END_S = 60          # without any end of those that are still open when the time is up
 
 
@@ -221,6 +222,7 @@ class Run:
         self.note("winding up")
         for each in world.producers():
             self.end(each)
+        world.wait(STAY_S)
         done = world.command(self.program(), "close", env={**os.environ, "TASKPOOL_DSN": world.direct})
         if done.returncode != 0:
             self.fail(f"groups that were left open cannot be closed: {done.stdout.strip()}")

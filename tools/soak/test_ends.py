@@ -91,6 +91,10 @@ class EndsTest(unittest.TestCase):
     def test_a_group_that_ended_before_its_task_is_found(self):
         self.breaks("UPDATE tp_finished SET settled_at = 9500 WHERE id = '#a3'", "torn", "before its task a3")
 
+    def test_a_task_that_its_group_lost_is_found(self):
+        self.records.append("in-out a3")
+        self.breaks("DELETE FROM tp_group_task WHERE task_id = '#a3'", "lost", "knows nothing of it")
+
     def test_a_group_that_ended_while_its_task_is_open_is_found(self):
         self.sql.execute("INSERT INTO tp_pending VALUES (?, 'pay', 'pending', 0, '', 'ok')", (id_of("e1"),))
         self.breaks("INSERT INTO tp_group_task VALUES ('out', 0, '#e1')", "torn", "its task e1 has not", "stuck")

@@ -44,6 +44,21 @@ static tp_status cancel(struct producer *producer, struct draft *drafts, size_t 
     return tp_cancel(producer->conn, producer->unwanted, "soak", "no need", &producer->cancelled);
 }
 
+/* What is to be caught while it runs has begun, or a while is over. */
+static void await_begin(struct producer *producer) {
+    for (int i = 0; i < 60 && !soak_stopping && tp_conn_dbc(producer->conn); i++) {
+        tp_batch *batch = NULL;
+        bool found = tp_show(producer->conn, producer->unwanted, &batch) == TP_OK;
+        const tp_task *task = found ? tp_batch_task(batch, 0) : NULL;
+        bool waits = task && strcmp(task->state, "pending") == 0 && task->params &&
+                     strcmp(task->params, SOAK_ASKS) == 0;
+
+        tp_batch_free(batch);
+        if (!waits) return;
+        soak_sleep_ms(50);
+    }
+}
+
 bool soak_cancel(struct producer *producer) {
     static const char *const words[] = {"unknown", "skipped", "asked"};
     char line[32];
@@ -51,6 +66,7 @@ bool soak_cancel(struct producer *producer) {
     bool ok = soak_note(producer, "cancel", producer->unwanted);
     int asked;
 
+    await_begin(producer);
     status = ok ? soak_until_answered(producer, cancel, NULL, 0, &asked) : TP_LOST;
     snprintf(line, sizeof line, "cancel-%s",
              producer->cancelled.answer == TP_CANCEL_LATE ? producer->cancelled.state

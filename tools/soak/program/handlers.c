@@ -163,7 +163,7 @@ static tp_verdict end_soak(tp_run *run, void *arg) {
     if (open && !db_insert(conn, "INSERT INTO soak_early (task_id, biz) VALUES (?, ?)", texts, 2, error))
         return fail(run, error);
     if (!write_ledger(conn, "end", task, error)) return fail(run, error);
-    return verdict(run, soak);
+    return open ? TP_RUN_DONE : verdict(run, soak); /* it may not be so any more when it is tried again */
 }
 
 static bool write_outside(const struct soak *soak, const tp_task *task) {

@@ -165,11 +165,15 @@ bool soak_note(struct producer *producer, const char *word, const char *name) {
 }
 
 bool soak_note_tasks(struct producer *producer, const char *word, const struct draft *drafts, size_t count) {
-    char lines[MANY * LINE];
+    char lines[2 * MANY * LINE];
     size_t length = 0;
 
-    for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, drafts[i].task.id);
+    for (size_t i = 0; i < count; i++) {
+        const tp_new_task *task = &drafts[i].task;
+        length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, task->id);
+        if (task->group)
+            length += (size_t)snprintf(lines + length, sizeof lines - length, "in-%s %s\n", task->group, task->id);
+    }
     return keep(producer, lines, length);
 }
 
