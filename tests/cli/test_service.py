@@ -2,6 +2,7 @@
 """taskpool work as a service: what it tells a service manager, options in a file, its log as JSON, a stop that waits; and what systemd
 thinks of the units, where it is here.
 usage: test_service.py PATH_TO_TASKPOOL FOLDER_OF_THE_UNITS"""
+import glob
 import json
 import os
 import shutil
@@ -81,13 +82,18 @@ def watchdog_of_another():
         check(f"without a manager at {gone[:20]}", code == 0, err)
 
 
+def stands(thread):
+    with open(thread, encoding="utf-8") as file:
+        return file.read().rsplit(") ", 1)[1][0] in "Tt"
+
+
 def stuck():
     """A worker that is held still feeds nobody: so a manager sees that it hangs."""
     manager = Manager("stuck.socket")
     process = worker("--handler", "none=/bin/true", NOTIFY_SOCKET=os.path.realpath("stuck.socket"), WATCHDOG_USEC="200000")
     check("stuck: alive at first", manager.hears("WATCHDOG=1", 2))
     process.send_signal(signal.SIGSTOP)
-    check("stuck: it stands", until(lambda: open(f"/proc/{process.pid}/stat", encoding="utf-8").read().split(") ")[1][0] in "Tt"))
+    check("stuck: it stands", until(lambda: all(stands(name) for name in glob.glob(f"/proc/{process.pid}/task/*/stat"))))
     manager.listen()
     manager.heard.clear()
     manager.listen()

@@ -19,10 +19,10 @@ def test():
     for name, dsn in (("far", re.sub(r"Port=\d+", f"Port={proxy.port}", pool.DSN)), ("near", pool.DSN)):
         with open(name, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(dsn)
-    page = Console("--pool", "far=far", "--pool", "near=near", "--wait", "2s")
+    page = Console("--pool", "far=far", "--pool", "near=near", "--wait", "2m")  # what is refused is told at once
 
     def away():
-        return {one["name"]: one["error"] for one in page.get("pools")["pools"] if one["away"]}
+        return away_from(page)
 
     check("both are there", until(lambda: page.ask("GET", "/readyz")[0] == 200))
     page.get("pools/far/tasks")
@@ -37,20 +37,32 @@ def test():
     proxy.refuse(False)
     check("it is back", until(lambda: not away()), str(away()))
     check("its tasks", len(page.get("pools/far/tasks")["tasks"]) == 1)
-    if "silent" in sys.argv:
-        test_silent(page, proxy, away)
     page.end()
+    if "silent" in sys.argv:
+        test_silent(proxy)
     proxy.close()
 
 
-def test_silent(page, proxy, away):
+def away_from(page):
+    """The pools that are away, and why."""
+    return {one["name"]: one["error"] for one in page.get("pools")["pools"] if one["away"]}
+
+
+def test_silent(proxy):
     """Connections that stand still, which only a limit of time shows."""
+    page = Console("--pool", "far=far", "--wait", "2s")
+
+    def away():
+        return away_from(page)
+
+    check("it is there", until(lambda: page.ask("GET", "/api/v1/pools/far/tasks")[0] == 200))
     proxy.stall()
     answer = page.ask("GET", "/api/v1/pools/far/tasks?limit=7") # nobody has asked that lately, so nothing is shared
     check("nobody waits for ever", answer[0] in (503, 504), str(answer))
     check("silence is seen", until(lambda: "has not answered" in away().get("far", "")), str(away()))
     proxy.go()
     check("it is back again", until(lambda: not away()), str(away()))
+    page.end()
 
 
 pool.main(test)
