@@ -252,7 +252,7 @@ typedef struct tp_task {
                           * waits; only from tp_list and tp_show */
     const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
     int64_t deadline_at; /* it is not begun from then on; 0: never set, or its end was asked for, or it has
-                          * ended; only from tp_show and tp_show_key */
+                          * ended; only from tp_list and tp_show */
 } tp_task;
 
 typedef struct tp_batch tp_batch;
@@ -558,9 +558,10 @@ TP_API TP_CHECKED tp_status tp_show_key(tp_conn *conn, const char *dedup_key, tp
  * ended gets a batch of it, with id, pool, state, failures, reason, settled_at and result as it ended; its
  * other texts are "", and params is NULL: see tp_show. TP_TIMEOUT: it has not ended; ask again to wait on.
  * One that waits for a retry has not ended. TP_NONE: no such id, or it was purged meanwhile. Polls by its
- * key, at once, then with pauses that grow from 25 ms to a second, in the calling thread. On a borrowed
- * connection in autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait,
- * and others by docs/results.md. */
+ * key, at once, then with pauses of an eighth of the time waited so far, from 25 ms to a second, in the
+ * calling thread; and at once when a worker of this process has stored its end. On a borrowed connection in
+ * autocommit mode only; nowhere inside a transaction (TP_MISUSE). Who may read params may wait, and others by
+ * docs/results.md. */
 TP_API TP_CHECKED tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **ended);
 
 /* How far the run of a task is that is in hand. */

@@ -10,7 +10,8 @@ usage() {
 usage: tools/install_packages.sh [build | test | languages | packages | musl | roots | --help]
   build   what compiling the library and the program takes, and SQLite
   test    that, and the databases, compilers and checkers of tools/test.sh (default), with MySQL's server by
-          tools/fetch_mysql.sh and what npm has for the console's page where these can be reached
+          tools/fetch_mysql.sh, OpenTelemetry by tools/fetch_opentelemetry.sh and what npm has for the console's
+          page where these can be reached
   languages  the compilers and drivers of examples/java and examples/csharp, which tools/proof.sh runs
   packages  what tools/package.sh builds and checks packages with
   musl    what tools/musl.sh compiles with
@@ -161,5 +162,6 @@ fi
 # What is fetched from elsewhere may be out of reach; its tests are skipped then, loudly.
 if [ "$group" = test ]; then
   "$TP_ROOT/tools/fetch_mysql.sh" || [ $? = 3 ]
+  "$TP_ROOT/tools/fetch_opentelemetry.sh" || [ $? = 3 ]
   "$TP_ROOT/tools/console/install.sh" all || [ $? = 3 ]
 fi

@@ -2,7 +2,7 @@
 {first_n}
 SELECT * FROM (
       {first_n}
-      SELECT {list_columns}, 0 AS settled_at, gate, 'pending' AS pool, wanted_at
+      SELECT {list_columns}, 0 AS settled_at, gate, {deadline_at_pending} AS deadline_at, 'pending' AS pool, wanted_at
       FROM tp_pending
       WHERE {by_id}
       ORDER BY id
@@ -10,7 +10,7 @@ SELECT * FROM (
 UNION ALL
 SELECT * FROM (
       {first_n}
-      SELECT {list_columns}, settled_at AS settled_at, gate, 'finished' AS pool, 0 AS wanted_at
+      SELECT {list_columns}, settled_at AS settled_at, gate, {deadline_at} AS deadline_at, 'finished' AS pool, 0 AS wanted_at
       FROM tp_finished
       WHERE {by_id}
       ORDER BY id
@@ -18,7 +18,7 @@ SELECT * FROM (
 UNION ALL
 SELECT * FROM (
       {first_n}
-      SELECT {list_columns}, settled_at AS settled_at, gate, 'failed' AS pool, 0 AS wanted_at
+      SELECT {list_columns}, settled_at AS settled_at, gate, {deadline_at} AS deadline_at, 'failed' AS pool, 0 AS wanted_at
       FROM tp_failed
       WHERE {by_id}
       ORDER BY id

@@ -23,6 +23,7 @@ WITH picked AS MATERIALIZED (
 )
 SELECT id, NULL AS handler, biz_key,
        {params_if_short params},
-       reason, NULL AS state, shard, priority, failures, max_failures, created_at, due_at, wanted_at
+       reason, {state_of_taken} AS state, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures}, max_failures, created_at, due_at,
+       {mostly_created wanted_at}
 FROM (SELECT taken.*, picked.due_at AS was_due_at FROM taken FULL JOIN picked ON picked.id = taken.id OFFSET 0) AS claimed
 WHERE state IS NOT NULL ORDER BY was_due_at, id

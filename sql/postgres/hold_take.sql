@@ -2,8 +2,9 @@
 -- locked. Nothing when a lane from :ahead on comes before it, which is more urgent (MIN: see claim_skip).
 SELECT id, NULL AS handler, biz_key,
        {params_if_short params},
-       reason, state, shard, priority, failures, max_failures, created_at, due_at,
-       {now_once} AS now_ms, modified_at, owner
+       reason, {mostly_pending state}, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
+       max_failures, created_at, {mostly_created due_at},
+       {now_once} AS now_ms, {mostly_created modified_at}, owner
 FROM tp_pending
 WHERE {lane} AND {due_since}
   AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler

@@ -1,11 +1,14 @@
 -- hold_take for one task. With the limit in the text the planner knows that one row is wanted whatever the other parameters
--- are, so it keeps its plan; with any limit it plans anew each time, which costs more than locking one row.
+-- are, so it keeps its plan; with any limit it plans anew each time, which costs more than locking one row. What costs here is to set up
+-- the plan, so the look for a more urgent lane is a part of the lane's condition and no step of its own (ORDER BY: see claim_skip, MIN).
 SELECT id, NULL AS handler, biz_key,
        {params_if_short params},
        reason, state, shard, priority, failures, max_failures, created_at, due_at,
-       {now_once} AS now_ms, modified_at, owner
+       {now_number} AS now_ms, modified_at, owner
 FROM tp_pending
-WHERE {lane} AND {due_since}
-  AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler
-         AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)) IS NULL
+WHERE handler = :handler {shards}
+  AND priority = CASE WHEN (SELECT task.priority FROM tp_pending AS task WHERE task.handler = :handler
+                              AND task.priority >= CAST(:ahead AS smallint) AND task.priority < CAST(:priority AS smallint)
+                            ORDER BY task.priority LIMIT 1) IS NULL THEN CAST(:priority AS smallint) END
+  AND {due_since}
 ORDER BY due_at, id LIMIT 1 {lock_skip}

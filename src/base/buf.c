@@ -102,16 +102,14 @@ void tpi_buf_text(struct tpi_buf *buf, const char *text) {
 }
 
 void tpi_buf_char(struct tpi_buf *buf, char c) {
-    tpi_buf_add(buf, &c, 1);
+    if (!tpi_buf_reserve(buf, 1)) return;
+    buf->data[buf->length++] = c;
+    buf->data[buf->length] = '\0';
 }
 
 void tpi_lower(char *text, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (text[i] >= 'A' && text[i] <= 'Z') text[i] = (char)(text[i] + ('a' - 'A'));
-}
-
-void tpi_buf_lower(struct tpi_buf *buf) {
-    tpi_lower(buf->data, buf->length);
 }
 
 void tpi_buf_int(struct tpi_buf *buf, int64_t number) {
@@ -131,17 +129,21 @@ static void add_escaped(struct tpi_buf *buf, unsigned char c) {
     }
 }
 
+/* The NUL is none. */
+static bool is_plain(char c) {
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
 void tpi_buf_json(struct tpi_buf *buf, const char *text) {
     tpi_buf_char(buf, '"');
-    const char *plain = text;
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
+    for (;; text++) {
+        const char *plain = text;
+        while (is_plain(*text))
+            text++;
         tpi_buf_add(buf, plain, (size_t)(text - plain));
-        add_escaped(buf, c);
-        plain = text + 1;
+        if (!*text) break;
+        add_escaped(buf, (unsigned char)*text);
     }
-    tpi_buf_add(buf, plain, (size_t)(text - plain));
     tpi_buf_char(buf, '"');
 }
 

@@ -35,7 +35,6 @@ void tpi_buf_text(struct tpi_buf *buf, const char *text);
 void tpi_buf_char(struct tpi_buf *buf, char c);
 /* ASCII letters to lower case: drivers differ in the case of a UUID's digits. */
 void tpi_lower(char *text, size_t length);
-void tpi_buf_lower(struct tpi_buf *buf);
 void tpi_buf_int(struct tpi_buf *buf, int64_t number);
 /* The text as a JSON string with its quotes. text is valid UTF-8. */
 void tpi_buf_json(struct tpi_buf *buf, const char *text);

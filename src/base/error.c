@@ -9,6 +9,7 @@
 
 static _Thread_local char last_text[1024];
 static _Thread_local tp_error last;
+static _Thread_local int last_class;
 
 /* A cut in mid-character leaves at most three bytes too many. */
 static void drop_broken_end(char *text) {
@@ -25,6 +26,7 @@ static void note(tp_status status, const char *format, va_list args) {
     drop_broken_end(last_text);
     tpi_utf8_tame(last_text);
     last = (tp_error){.status = status, .statement = "", .text = last_text};
+    last_class = 0;
 }
 
 tp_status tpi_error(tp_status status, const char *format, ...) {
@@ -47,13 +49,21 @@ tp_status tpi_error_db(tp_status status, const char *sqlstate, int32_t native, c
     return status;
 }
 
+void tpi_error_set_class(int class) {
+    last_class = class;
+}
+
+int tpi_error_class(void) {
+    return last_class;
+}
+
 const tp_error *tp_last_error(void) {
     if (!last.text) last = (tp_error){.statement = "", .text = ""};
     return &last;
 }
 
 struct tpi_kept_error tpi_error_keep(void) {
-    struct tpi_kept_error kept = {.error = *tp_last_error()};
+    struct tpi_kept_error kept = {.error = *tp_last_error(), .class = last_class};
     memcpy(kept.text, last_text, sizeof kept.text);
     return kept;
 }
@@ -61,4 +71,5 @@ struct tpi_kept_error tpi_error_keep(void) {
 void tpi_error_restore(const struct tpi_kept_error *kept) {
     memcpy(last_text, kept->text, sizeof last_text);
     last = kept->error;
+    last_class = kept->class;
 }

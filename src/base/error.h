@@ -19,9 +19,15 @@ tp_status tpi_error(tp_status status, const char *format, ...) TPI_PRINTF(2, 3);
 tp_status tpi_error_db(tp_status status, const char *sqlstate, int32_t native, const char *statement,
                        const char *format, ...) TPI_PRINTF(5, 6);
 
+/* What kind of error of a driver it is, a number of odbc/driver.h. Belongs to the last error alone: the next
+ * one begins with 0. */
+void tpi_error_set_class(int class);
+int tpi_error_class(void);
+
 /* The last error, to be put back when something in between failed too. */
 struct tpi_kept_error {
     tp_error error;
+    int class;
     char text[1024];
 };
 struct tpi_kept_error tpi_error_keep(void);

@@ -33,7 +33,7 @@ static size_t character(const unsigned char *text, size_t left) {
 bool tpi_utf8_valid(const char *text, size_t length) {
     const unsigned char *at = (const unsigned char *)text;
     while (length) {
-        size_t step = character(at, length);
+        size_t step = *at < 0x80 ? 1 : character(at, length);
         if (!step) return false;
         at += step;
         length -= step;

@@ -1,6 +1,5 @@
-/* taskpool check: says whether tasks that are due are taken, and what else the options ask for (alarms.c);
- * with
- * --rows also what the library finds in the rows (tp_check). taskpool fsm: the table of states. */
+/* taskpool check: says whether tasks that are due are taken, and what else the options ask for (alarms.c),
+ * such as what the library finds in the rows (tp_check). taskpool fsm: the table of states. */
 #include "cli.h"
 
 #include <stdlib.h>

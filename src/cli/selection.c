@@ -46,7 +46,7 @@ bool selection_is_narrow(void) {
            selection.until || selection.worker || selection.group || selection.gate;
 }
 
-size_t selection_id_count(void) {
+static size_t id_count(void) {
     size_t count = 0;
 
     while (selection.ids && selection.ids[count])
@@ -111,7 +111,7 @@ void selection_moment(const char *option, const char *text, int64_t *ms) {
 void selection_for_list(tp_list_request *request) {
     take_ids();
     request->ids = (const char *const *)selection.ids;
-    request->id_count = selection_id_count();
+    request->id_count = id_count();
     request->pool = selection.pool;
     request->handler = selection.handler;
     request->state = selection.state;

@@ -24,8 +24,6 @@ extern struct poptOption selection_table[];
 
 /* Was anything given that narrows it down, besides the pool? */
 bool selection_is_narrow(void);
-/* How many ids there are. */
-size_t selection_id_count(void);
 /* Fill in what was given. A mistake ends the program. */
 void selection_for_list(tp_list_request *request);
 void selection_for_action(tp_selection *action);

@@ -1,5 +1,4 @@
-/* taskpool show: whole tasks and what is known of their lives. Read next:
- * common/life.h. */
+/* taskpool show: whole tasks and what is known of their lives. Read next: common/life.h. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -188,7 +187,6 @@ static tp_status print_json(tp_conn *conn, const tp_task *task, const struct lif
     tp_status status = tp_progress_of(conn, task, add_progress, object);
 
     if (status >= 0) status = tp_step_each(conn, task, add_step, steps);
-    record_add(object, task_shown_columns, task);
     if (*task->result) json_add(object, MEMBERS(MEMBER_TEXT("result", task->result)));
     if (asked) json_add(object, MEMBERS(MEMBER_JSON("cancel", record_object(life_columns, asked))));
     for (size_t i = 0; i < life->count; i++)

@@ -56,7 +56,7 @@ tp_status call_block_from(struct call *call, void *copy, const void *block, size
     return call_block(call, copy, block, older ? least : size, copybook);
 }
 
-tp_status call_conn(struct call *call, const void *number, struct conn_handle **conn) {
+static tp_status find_conn(struct call *call, const void *number, struct conn_handle **conn) {
     *conn = number_handle(NUMBER_CONN, (int32_t)number_at(number));
     if (*conn) return TP_OK;
     return call_refuse(call, TP_MISUSE, "%lld is no open connection", (long long)number_at(number));
@@ -64,7 +64,7 @@ tp_status call_conn(struct call *call, const void *number, struct conn_handle **
 
 tp_status call_begin_on(struct call *call, void *area, const char *name, const void *conn) {
     tp_status status = call_begin(call, area, name);
-    return status == TP_OK ? call_conn(call, conn, &call->conn) : status;
+    return status == TP_OK ? find_conn(call, conn, &call->conn) : status;
 }
 
 tp_status call_env(struct call *call, const void *number, struct env_handle **env) {

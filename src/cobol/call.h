@@ -68,7 +68,6 @@ TP_CHECKED tp_status call_block_from(struct call *call, void *copy, const void *
 /* Copies a block that begins with its size. */
 TP_CHECKED tp_status call_block(struct call *call, void *copy, const void *block, size_t size,
                                 const char *copybook);
-TP_CHECKED tp_status call_conn(struct call *call, const void *number, struct conn_handle **conn);
 TP_CHECKED tp_status call_env(struct call *call, const void *number, struct env_handle **env);
 TP_CHECKED tp_status call_give(struct call *call, enum number_kind kind, void *handle, void *number);
 

@@ -49,7 +49,6 @@ struct worker_figures {
     char state[9];      /* as in its row; one that is silent: "silent" */
     bool lives, takes;  /* takes: it claims tasks */
     bool more_handlers; /* than its row has room for */
-    bool draining;
     int pid, threads, running;
     int64_t claimed, done, failed, started_at, seen_ago_ms;
 };
@@ -58,7 +57,7 @@ struct worker_figures {
 struct gate_figures {
     char name[FIGURES_NAME_SIZE];
     int64_t waiting, through; /* let through and not ended */
-    int width, tokens, tokens_left;
+    int64_t width, tokens, tokens_left;
 };
 
 struct figures {

@@ -1,6 +1,5 @@
-/* The name under which the history records what an operator does (retry, purge, pause, ...): the one given
- * with
- * --who, else user@host. Must not know what is recorded. */
+/* The name under which the history records what an operator does (retry, purge, pause, ...): that of --who,
+ * else user@host. Must not know what is recorded. */
 #ifndef COMMON_OPERATOR_NAME_H
 #define COMMON_OPERATOR_NAME_H
 

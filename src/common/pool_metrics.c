@@ -177,39 +177,40 @@ static const char *gate_name(const struct pool_metrics *pool, size_t at) {
 }
 
 static void put_gates(FILE *to, const struct pool_metrics *pools) {
-    static const struct gauge gates[] = {
-        {"taskpool_gate_waiting_tasks",
-         "Tasks that wait at a gate; of a pattern (= is that of the order keys) at all that it made.",
-         offsetof(struct gate_figures, waiting)},
-        {"taskpool_gate_open_tasks", "Tasks that a gate has let through and that have not ended.",
-         offsetof(struct gate_figures, through)},
+    static const struct {
+        struct gauge gauge;
+        bool named, limited; /* only of gates that are told apart; only of those with tokens */
+    } gates[] = {
+        {.gauge =
+             {"taskpool_gate_waiting_tasks",
+              "Tasks that wait at a gate; of a pattern (= is that of the order keys) at all that it made.",
+              offsetof(struct gate_figures, waiting)}},
+        {.gauge = {"taskpool_gate_open_tasks", "Tasks that a gate has let through and that have not ended.",
+                   offsetof(struct gate_figures, through)}},
+        /* What a pattern has of these is that of each of its gates. */
+        {.gauge = {"taskpool_gate_width", "How many tasks a gate lets through at a time.",
+                   offsetof(struct gate_figures, width)},
+         .named = true},
+        {.gauge = {"taskpool_gate_tokens_left",
+                   "Of a gate with tokens, how many tasks it may still let through in this period.",
+                   offsetof(struct gate_figures, tokens_left)},
+         .named = true,
+         .limited = true},
     };
 
     for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
-        metric_family(to, gates[i].name, "gauge", "", gates[i].help);
+        metric_family(to, gates[i].gauge.name, "gauge", "", gates[i].gauge.help);
         for (const struct pool_metrics *pool = pools; pool->figures; pool++)
-            for (size_t k = 0; k < pool->figures->gate_count; k++)
-                metric_put(to, gates[i].name, LABELS({"pool", pool->name}, {"gate", gate_name(pool, k)}),
-                           value_at(&pool->figures->gates[k], gates[i].offset));
-    }
-}
+            for (size_t k = 0; k < pool->figures->gate_count; k++) {
+                const struct gate_figures *gate = &pool->figures->gates[k];
 
-/* What a pattern has is that of each of its gates. */
-static void put_gate_room(FILE *to, const struct pool_metrics *pools) {
-    metric_family(to, "taskpool_gate_width", "gauge", "", "How many tasks a gate lets through at a time.");
-    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
-        for (size_t k = 0; k < pool->figures->gate_count && k < FIGURES_GATES_MAX; k++)
-            metric_put(to, "taskpool_gate_width",
-                       LABELS({"pool", pool->name}, {"gate", pool->figures->gates[k].name}),
-                       pool->figures->gates[k].width);
-    metric_family(to, "taskpool_gate_tokens_left", "gauge", "",
-                  "Of a gate with tokens, how many tasks it may still let through in this period.");
-    for (const struct pool_metrics *pool = pools; pool->figures; pool++)
-        for (size_t k = 0; k < pool->figures->gate_count && k < FIGURES_GATES_MAX; k++)
-            if (pool->figures->gates[k].tokens)
-                metric_put(to, "taskpool_gate_tokens_left",
-                           LABELS({"pool", pool->name}, {"gate", pool->figures->gates[k].name}),
-                           pool->figures->gates[k].tokens_left);
+                if ((gates[i].named && k >= FIGURES_GATES_MAX) || (gates[i].limited && !gate->tokens))
+                    continue;
+                metric_put(to, gates[i].gauge.name,
+                           LABELS({"pool", pool->name}, {"gate", gate_name(pool, k)}),
+                           value_at(gate, gates[i].gauge.offset));
+            }
+    }
 }
 
 static void put_groups(FILE *to, const struct pool_metrics *pools) {
@@ -242,7 +243,6 @@ void pool_metrics_put(FILE *to, const struct pool_metrics *pools, bool older) {
     put_workers(to, pools);
     put_requests(to, pools);
     put_gates(to, pools);
-    put_gate_room(to, pools);
     put_groups(to, pools);
     metric_end(to);
 }

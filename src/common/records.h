@@ -9,7 +9,7 @@
 #include "json.h"
 #include "terminal.h"
 
-#define RECORD_TEXT_SIZE 64
+#define RECORD_TEXT_SIZE 96
 
 struct column {
     const char *head; /* in a table; NULL: not there */

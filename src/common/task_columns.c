@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { WHEN_SHOWN = 40 }; /* of a gate's long name, before a deadline */
+
 const char *task_state_text(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_task *task = record;
 
@@ -16,13 +18,21 @@ bool task_waits_at_gate(const tp_task *task) {
     return task->gate && *task->gate && task->due_at == TP_TIME_MAX && strcmp(task->pool, "pending") == 0;
 }
 
-static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
-    const tp_task *task = record;
-
+static const char *when_due(const tp_task *task, char text[RECORD_TEXT_SIZE]) {
     if (!task_waits_at_gate(task))
         return record_time(task->settled_at ? task->settled_at : task->due_at, text);
     bool after = task->gate[0] == '>';
     snprintf(text, RECORD_TEXT_SIZE, "%s %s", after ? "after" : "gate", task->gate + after);
+    return text;
+}
+
+static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
+    const tp_task *task = record;
+    char when[RECORD_TEXT_SIZE], deadline[RECORD_TEXT_SIZE];
+
+    if (!task->deadline_at) return when_due(task, text);
+    snprintf(text, RECORD_TEXT_SIZE, "%.*s, deadline %s", WHEN_SHOWN, when_due(task, when),
+             record_time(task->deadline_at, deadline));
     return text;
 }
 
@@ -54,12 +64,8 @@ const struct column task_columns[] = {
     {NULL, "created_at", TASK(TIME, created_at), .may_miss = true},
     {NULL, "modified_at", TASK(TIME, modified_at), .may_miss = true},
     {NULL, "settled_at", TASK(TIME, settled_at), .may_miss = true},
+    {NULL, "deadline_at", TASK(TIME, deadline_at), .may_miss = true},
     {"DUE/SETTLED", NULL, .type = VALUE_TIME, .shown = due_or_settled, .spare = 1},
     {"REASON", NULL, TASK(TEXT, reason)},
-    COLUMNS_END,
-};
-
-const struct column task_shown_columns[] = {
-    {NULL, "deadline_at", TASK(TIME, deadline_at), .may_miss = true},
     COLUMNS_END,
 };

@@ -8,11 +8,9 @@
 #define TASK(type, member) COLUMN_OF(type, tp_task, member)
 /* Of a list's table, and of both commands' JSON and CSV. */
 extern const struct column task_columns[];
-/* What only the JSON of one task has. */
-extern const struct column task_shown_columns[];
-/* A state as people say it: failed-2. */
 /* Is it in the pending pool, and not let through by its gate? */
 bool task_waits_at_gate(const tp_task *task);
+/* A state as people say it: failed-2. */
 const char *task_state_text(const void *record, char text[RECORD_TEXT_SIZE]);
 
 #endif

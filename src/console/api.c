@@ -13,14 +13,14 @@
 
 enum { OVERVIEW_WAIT_MS = 5000, PASSWORD_MAX = 256 };
 
-struct pool *console_pool(const struct console *console, const char *name) {
+static struct pool *find_pool(const struct console *console, const char *name) {
     for (size_t i = 0; i < console->pool_count; i++)
         if (strcmp(pool_name(console->pools[i]), name) == 0) return console->pools[i];
     return NULL;
 }
 
-bool api_may(const struct console *console, const struct person *person, enum role least,
-             struct answer *answer) {
+static bool may(const struct console *console, const struct person *person, enum role least,
+                struct answer *answer) {
     if (person->role >= least) return true;
     if (*person->name || !console->users)
         answer_error(answer, ANSWER_FORBIDDEN, "%s",
@@ -193,7 +193,7 @@ static bool split(struct console *console, struct call *call, struct pool **pool
     size_t length = count < 2 ? 0 : strlen("pools/") + strlen(name) + 1 + strlen(what);
 
     if (!length || strlen(call->path) != length + (count == 3 ? strlen(id) + 1 : 0)) return false;
-    *pool = console_pool(console, name);
+    *pool = find_pool(console, name);
     if (count == 3) call->request.id = cli_must(strdup(id));
     return *pool != NULL;
 }
@@ -205,7 +205,7 @@ struct pool *api_events(struct console *console, const struct call *call, struct
 
     if (!split(console, &copy, &pool, what) || strcmp(what, "events") != 0 || copy.request.id) pool = NULL;
     free(copy.request.id);
-    return pool && api_may(console, &call->person, ROLE_VIEWER, answer) ? pool : NULL;
+    return pool && may(console, &call->person, ROLE_VIEWER, answer) ? pool : NULL;
 }
 
 static void do_pool(struct console *console, struct call *call, struct answer *answer) {
@@ -213,7 +213,7 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     struct pool *pool = NULL;
     char what[20];
 
-    if (!api_may(console, &call->person, posts ? ROLE_OPERATOR : ROLE_VIEWER, answer)) return;
+    if (!may(console, &call->person, posts ? ROLE_OPERATOR : ROLE_VIEWER, answer)) return;
     if (!split(console, call, &pool, what)) {
         answer_error(answer, ANSWER_NOT_FOUND, "there is no such pool, or nothing at this address");
         return;
@@ -224,7 +224,7 @@ static void do_pool(struct console *console, struct call *call, struct answer *a
     call->request.masks = console->masks;
     call->request.reader = pool_reader(pool);
     if (strcmp(what, "actions") == 0 && call->request.id && posts) {
-        if (api_may(console, &call->person, action_role(call->request.id), answer)) act(pool, call, answer);
+        if (may(console, &call->person, action_role(call->request.id), answer)) act(pool, call, answer);
     } else if (posts || strcmp(call->method, "GET") != 0)
         answer_error(answer, ANSWER_NOT_ALLOWED, "this can only be looked at");
     else
@@ -293,7 +293,7 @@ void api_answer(struct console *console, struct call *call, struct answer *answe
         answer_description(answer);
     else if (strcmp(path, "pools") != 0 && !metrics)
         answer_error(answer, ANSWER_NOT_FOUND, "there is nothing at this address");
-    else if (!(metrics && console->open_metrics) && !api_may(console, &call->person, ROLE_VIEWER, answer))
+    else if (!(metrics && console->open_metrics) && !may(console, &call->person, ROLE_VIEWER, answer))
         return;
     else if (metrics)
         answer_metrics(console, answer);

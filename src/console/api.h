@@ -18,8 +18,5 @@ struct call {
 void api_answer(struct console *console, struct call *call, struct answer *answer);
 /* Whose events: NULL: answered why not. */
 struct pool *api_events(struct console *console, const struct call *call, struct answer *answer);
-/* May this person look? Else answered. */
-bool api_may(const struct console *console, const struct person *person, enum role least,
-             struct answer *answer);
 
 #endif

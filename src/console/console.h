@@ -26,7 +26,4 @@ struct console {
     int64_t life_ms;   /* of a session */
 };
 
-/* NULL: there is none. */
-struct pool *console_pool(const struct console *console, const char *name);
-
 #endif

@@ -108,7 +108,6 @@ void look_task(tp_conn *conn, const struct request *request, struct answer *answ
     if (status == TP_OK) status = life_read(conn, tp_batch_task(batch, 0), life);
     if (status == TP_OK) {
         object = record_object(task_columns, tp_batch_task(batch, 0));
-        record_add(object, task_shown_columns, tp_batch_task(batch, 0));
         status = add_reports(conn, request, tp_batch_task(batch, 0), object);
     }
     if (status == TP_NONE) {

@@ -1,7 +1,6 @@
 /* See calendar.h. */
 #include "core/calendar.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -43,18 +42,15 @@ bool tpi_weekdays_parse(const char *text, unsigned *weekdays) {
 }
 
 bool tpi_cut_off_parse(const char *text, int *minutes) {
-    if (!text || strlen(text) != TPI_CUT_OFF_SIZE - 1 || text[2] != ':') return false;
-    for (int i = 0; i < TPI_CUT_OFF_SIZE - 1; i++)
+    enum { CUT_OFF_LENGTH = 5 };
+    if (!text || strlen(text) != CUT_OFF_LENGTH || text[2] != ':') return false;
+    for (int i = 0; i < CUT_OFF_LENGTH; i++)
         if (i != 2 && (text[i] < '0' || text[i] > '9')) return false;
     int hour = (text[0] - '0') * 10 + (text[1] - '0'), minute = (text[3] - '0') * 10 + (text[4] - '0');
     int all = hour * 60 + minute;
     if (minute > 59 || all < 1 || all > TPI_DAY_MINUTES) return false;
     *minutes = all;
     return true;
-}
-
-void tpi_cut_off_text(int minutes, char text[TPI_CUT_OFF_SIZE]) {
-    snprintf(text, TPI_CUT_OFF_SIZE, "%02u:%02u", (unsigned)minutes / 60U % 100U, (unsigned)minutes % 60U);
 }
 
 /* ---- Days ---------------------------------------------------------------------------------------------- */

@@ -30,8 +30,6 @@ struct tpi_calendar {
 bool tpi_weekdays_parse(const char *text, unsigned *weekdays);
 /* "16:00", "24:00"; not "00:00". False: it cannot be read. */
 bool tpi_cut_off_parse(const char *text, int *minutes);
-enum { TPI_CUT_OFF_SIZE = 6 };
-void tpi_cut_off_text(int minutes, char text[TPI_CUT_OFF_SIZE]);
 
 bool tpi_calendar_knows(const struct tpi_calendar *calendar, int64_t date);
 /* The day, with its cut-off (0 when it is closed). Of days that it does not know the weekday decides. */

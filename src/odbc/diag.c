@@ -74,14 +74,15 @@ static bool may_hide_a_loss(enum tpi_class class) {
     return class == TPI_CLASS_OTHER || class == TPI_CLASS_DISK || class == TPI_CLASS_FULL;
 }
 
-static void classify(struct tpi_link *link, bool from_driver) {
-    struct tpi_diag *diag = &link->diag;
-    diag->class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""), diag->state,
-                                      diag->native, diag->text);
-    if (may_hide_a_loss(diag->class) && from_driver && tpi_link_ask_dead(link)) diag->class = TPI_CLASS_DEAD;
-    if (diag->class == TPI_CLASS_FORGOTTEN) diag->class = note_forgotten(link);
-    if (diag->class == TPI_CLASS_DEAD) link->dead = true;
-    if (loses_transaction(diag->class)) link->tx_state.lost = tpi_class_info(diag->class)->status;
+static enum tpi_class classify(struct tpi_link *link, bool from_driver) {
+    const struct tpi_diag *diag = &link->diag;
+    enum tpi_class class = tpi_driver_classify(link->driver ? link->driver : tpi_driver_for_module(""),
+                                               diag->state, diag->native, diag->text);
+    if (may_hide_a_loss(class) && from_driver && tpi_link_ask_dead(link)) class = TPI_CLASS_DEAD;
+    if (class == TPI_CLASS_FORGOTTEN) class = note_forgotten(link);
+    if (class == TPI_CLASS_DEAD) link->dead = true;
+    if (loses_transaction(class)) link->tx_state.lost = tpi_class_info(class)->status;
+    return class;
 }
 
 void tpi_link_doom(struct tpi_link *link) {
@@ -93,19 +94,25 @@ tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE han
     if (from_driver) read_record(link, type, handle);
     link->call.fault = TPI_FAULT_NONE;
     tpi_secret_hide(given(link), link->diag.text);
-    classify(link, from_driver);
-    if (link->diag.class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */
+    enum tpi_class class = classify(link, from_driver);
+    if (class != TPI_CLASS_IN_TX) link->counters.errors++; /* that is a probe's answer */
     tpi_link_doom(link);
     const struct tpi_diag *diag = &link->diag;
-    const struct tpi_class_info *info = tpi_class_info(diag->class);
+    const struct tpi_class_info *info = tpi_class_info(class);
     bool ends_lent = !link->owned && *info->hint &&
                      (info->status == TP_CONFLICT || info->status == TP_TIMEOUT) &&
-                     diag->class != TPI_CLASS_CURSORS;
+                     class != TPI_CLASS_CURSORS;
     const char *hint = ends_lent
                            ? "your own transaction must be rolled back: do so, and do the whole of it again"
                            : info->hint;
-    return tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",
-                        info->text, diag->text, diag->state, (int)diag->native, *hint ? "; " : "", hint);
+    (void)tpi_error_db(info->status, diag->state, diag->native, link->statement, "%s: %s [%s, %d]%s%s",
+                       info->text, diag->text, diag->state, (int)diag->native, *hint ? "; " : "", hint);
+    tpi_error_set_class((int)class);
+    return info->status;
+}
+
+bool tpi_link_failed_as(enum tpi_class class) {
+    return tpi_error_class() == (int)class;
 }
 
 enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {

@@ -36,8 +36,8 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     if (SQL_SUCCEEDED(answer)) return TP_OK;
     tp_status status = tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
     disconnect(link);
-    bool reads = link->diag.class == TPI_CLASS_READ_ONLY; /* another server may be there soon */
-    bool lost = link->diag.class == TPI_CLASS_DEAD || link->diag.class == TPI_CLASS_TIMEOUT;
+    bool reads = tpi_link_failed_as(TPI_CLASS_READ_ONLY); /* another server may be there soon */
+    bool lost = tpi_link_failed_as(TPI_CLASS_DEAD) || tpi_link_failed_as(TPI_CLASS_TIMEOUT);
     bool refused = status == TP_DB || lost || reads;
     return refused ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL, "%s: %s; %s",
                                   tpi_class_info(TPI_CLASS_REFUSED)->text, link->diag.text,

@@ -12,11 +12,10 @@
 #include "odbc/driver.h"
 #include "taskpool.h"
 
-/* The last error the driver reported. */
+/* The words of the last error that the driver reported. */
 struct tpi_diag {
     char state[6];
     int32_t native;
-    enum tpi_class class;
     char text[512];
 };
 
@@ -107,6 +106,9 @@ void tpi_link_call_count(struct tpi_link *link);
 /* Reads the diagnostics of a failed call, notes the error with its text and returns its status. A failure
  * inside a transaction dooms it; a lost connection sets dead. */
 TP_CHECKED tp_status tpi_link_failed(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);
+
+/* Is the thread's last error one that a driver reported, and of this class? */
+bool tpi_link_failed_as(enum tpi_class class);
 
 /* What the warning of a call that did its work means. */
 enum tpi_class tpi_link_warning(struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle);

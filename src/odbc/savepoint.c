@@ -44,7 +44,6 @@ tp_status tpi_link_savepoint_end(struct tpi_link *link, tp_status status, bool *
     struct tpi_diag diag = link->diag;
     *undone = !link->tx_state.forgot && go_back(link);
     if (link->dead) return tpi_link_usable(link);
-    link->diag = diag;
     tpi_error_restore(&kept);
     if (!*undone) return ended(status, &kept);
     if (status != TP_CONFLICT || !kept.error.sqlstate[0]) return status;

@@ -59,7 +59,7 @@ tp_status tpi_link_own_tx(struct tpi_link *link, bool *open) {
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tpi_stmt_direct(link, "tx_probe", driver->own_tx);
     if (status == TP_OK) return undo_own_tx(link);
-    if (link->diag.class != TPI_CLASS_IN_TX || link->dead) return status;
+    if (!tpi_link_failed_as(TPI_CLASS_IN_TX) || link->dead) return status;
     *open = true;
     tpi_error_restore(&kept);
     return TP_OK;
@@ -119,10 +119,8 @@ void tpi_link_rollback(struct tpi_link *link) {
         return;
     }
     struct tpi_kept_error kept = tpi_error_keep();
-    struct tpi_diag diag = link->diag;
     if (finish(link, "rollback", driver->rollback, SQL_ROLLBACK, driver->trips.rollback) != TP_OK)
-        link->dead = link->diag.class != TPI_CLASS_NO_TX;
-    link->diag = diag;
+        link->dead = !tpi_link_failed_as(TPI_CLASS_NO_TX);
     tpi_error_restore(&kept);
 }
 
@@ -146,7 +144,7 @@ static tp_status ask_probe(struct tpi_link *link) {
     struct tpi_kept_error kept = tpi_error_keep();
     tp_status status = tpi_stmt_direct(link, "tx_probe", driver->tx_probe);
     if (status == TP_OK) return transaction_over(link);
-    if (link->diag.class != TPI_CLASS_IN_TX) return status;
+    if (!tpi_link_failed_as(TPI_CLASS_IN_TX)) return status;
     link->tx = TPI_TX_OPEN;
     tpi_error_restore(&kept);
     return TP_OK;

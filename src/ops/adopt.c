@@ -58,11 +58,6 @@ static tp_status change(struct adopting *adopting, enum tpi_adopt_script number,
     return status;
 }
 
-/* Where something else failed, what the database said last is of an earlier statement. */
-static bool database_says(const struct adopting *adopting, tp_status status, enum tpi_class class) {
-    return status < TP_OK && tp_last_error()->sqlstate[0] && adopting->conn->store.link.diag.class == class;
-}
-
 static tp_status define(struct adopting *adopting, enum tpi_adopt_script number) {
     const struct tpi_script *script = find_script(adopting->adoption.dialect, number);
     struct tpi_store *store = &adopting->conn->store;
@@ -73,7 +68,7 @@ static tp_status define(struct adopting *adopting, enum tpi_adopt_script number)
         status = sql.failed ? tpi_error(TP_NOMEM, "out of memory")
                             : tpi_stmt_direct(&store->link, "adopt_define", sql.data);
         tpi_buf_free(&sql);
-        bool there = database_says(adopting, status, TPI_CLASS_OBJECT_EXISTS);
+        bool there = status < TP_OK && tpi_link_failed_as(TPI_CLASS_OBJECT_EXISTS);
         if (number != TPI_ADOPT_S_INSTALL || !there) continue;
         adopting->was_there = true;
         status = TP_OK;
@@ -258,28 +253,28 @@ static tp_status compare(struct adopting *adopting) {
 }
 
 /* A step that is asked again after it has removed the links finds none. */
-static bool finds_no_table(const struct adopting *adopting, tp_status status) {
-    return database_says(adopting, status, TPI_CLASS_NO_TABLE);
+static bool finds_no_table(tp_status status) {
+    return status < TP_OK && tpi_link_failed_as(TPI_CLASS_NO_TABLE);
 }
 
 /* A copy uses the links by their name: its transactions that are under way end before the links get another,
  * and none begins afterwards. They have it still where a removal was cut off. */
-static tp_status unclose(struct adopting *adopting) {
-    tp_status status = define(adopting, TPI_ADOPT_S_UNCLOSE);
-    return finds_no_table(adopting, status) ? TP_OK : status;
+static tp_status attach(struct adopting *adopting) {
+    tp_status status = define(adopting, TPI_ADOPT_S_ATTACH);
+    return finds_no_table(status) ? TP_OK : status;
 }
 
 /* TP_CONFLICT: there are links that must not be dropped. */
-static tp_status check_left(struct adopting *adopting, bool closed) {
+static tp_status check_left(struct adopting *adopting, bool detached) {
     struct left {
         int64_t all, lost;
     } left = {0, 0};
     static const struct tpi_column columns[] = {TPI_COLUMN(NUMBER, struct left, all),
                                                 TPI_COLUMN(NUMBER, struct left, lost), TPI_COLUMN_END};
-    struct tpi_buf *word = &adopting->adoption.words[TPI_ADOPT_CLOSED];
+    struct tpi_buf *word = &adopting->adoption.words[TPI_ADOPT_DETACHED];
     size_t count = 0;
     tpi_buf_clear(word);
-    if (closed) tpi_buf_text(word, "ed");
+    if (detached) tpi_buf_text(word, "ed");
     tp_status status = query(adopting, TPI_ADOPT_S_LEFT, columns, &left, sizeof left, 1, &count);
     tpi_buf_clear(word);
     if (status != TP_OK || !left.all) return status;
@@ -293,36 +288,36 @@ static tp_status check_left(struct adopting *adopting, bool closed) {
                      left.lost);
 }
 
-/* What a copy put in meanwhile is seen behind the closing; then they are opened again. */
-static tp_status close_and_drop(struct adopting *adopting) {
-    tp_status status = define(adopting, TPI_ADOPT_S_CLOSE);
+/* What a copy put in meanwhile is seen once they are detached; then they are attached again. */
+static tp_status detach_and_drop(struct adopting *adopting) {
+    tp_status status = define(adopting, TPI_ADOPT_S_DETACH);
     if (status != TP_OK) return status;
     status = check_left(adopting, true);
     if (status == TP_OK) return define_and_record(adopting, TPI_ADOPT_S_REMOVE, TPI_AUDIT_ADOPT_REMOVED);
     struct tpi_kept_error kept = tpi_error_keep();
-    tp_status opened = unclose(adopting);
-    if (opened == TP_OK) tpi_error_restore(&kept);
-    return opened == TP_OK ? status : opened;
+    tp_status attached = attach(adopting);
+    if (attached == TP_OK) tpi_error_restore(&kept);
+    return attached == TP_OK ? status : attached;
 }
 
 static tp_status remove_links(struct adopting *adopting) {
     int64_t returned = 0, rows = 0;
-    tp_status status = unclose(adopting);
+    tp_status status = attach(adopting);
     if (status == TP_OK) status = recall_all(adopting, &of_open, &returned);
-    if (finds_no_table(adopting, status)) {
+    if (finds_no_table(status)) {
         status = tp_schema_check(adopting->conn);
         if (status == TP_OK) report(adopting, "returned", 0, 0);
         return status;
     }
     if (status == TP_OK) status = move(adopting, back_script(adopting), &rows);
     if (status == TP_OK) status = check_left(adopting, false);
-    if (status == TP_OK) status = close_and_drop(adopting);
+    if (status == TP_OK) status = detach_and_drop(adopting);
     if (status == TP_OK) report(adopting, "returned", returned, returned);
     return status;
 }
 
 static tp_status apply(struct adopting *adopting) {
-    tp_status status = unclose(adopting);
+    tp_status status = attach(adopting);
     return status == TP_OK ? define_and_record(adopting, TPI_ADOPT_S_INSTALL, TPI_AUDIT_ADOPTED) : status;
 }
 

@@ -34,8 +34,8 @@ enum { TPI_ADOPT_KEYS_MAX = 8, TPI_ADOPT_BATCH_MAX = 10000 };
     X(TPI_ADOPT_SHARD, "shard")                                                                              \
     X(TPI_ADOPT_DUE, "due")                                                                                  \
     X(TPI_ADOPT_BATCH, "batch")                                                                              \
-    X(TPI_ADOPT_TASKS, "tasks")   /* ids, of links that are to be changed */                                 \
-    X(TPI_ADOPT_CLOSED, "closed") /* between the words of the links' name, while it is another */
+    X(TPI_ADOPT_TASKS, "tasks")       /* ids, of links that are to be changed */                             \
+    X(TPI_ADOPT_DETACHED, "detached") /* in the name of the links, while it is another */
 
 enum tpi_adopt_word {
 #define TPI_ADOPT_ENUM(id, word) id,
@@ -59,8 +59,8 @@ enum tpi_adopt_script {
     TPI_ADOPT_S_RETURNED,
     TPI_ADOPT_S_REOPENED,
     TPI_ADOPT_S_REPLACED,
-    TPI_ADOPT_S_CLOSE,
-    TPI_ADOPT_S_UNCLOSE
+    TPI_ADOPT_S_DETACH,
+    TPI_ADOPT_S_ATTACH
 };
 
 struct tpi_adoption {

@@ -1,15 +1,15 @@
-/* Waits until a task has ended, by asking the database, and reads how it ended. Must not know who ends it. */
-#include <poll.h>
-
+/* Waits until a task has ended, by asking the database, and reads how it ended. Must not know who ends it: a
+ * worker of this process tells (base/ended.h), and then it asks at once. */
+#include "ops/await.h"
 #include "base/clock.h"
+#include "base/ended.h"
 #include "base/error.h"
 #include "core/fsm.h"
-#include "ops/await.h"
 #include "ops/batch.h"
 #include "store/record.h"
 
-/* Between two polls: doubled each time. */
-enum { FIRST_MS = 25, LAST_MS = 1000 };
+/* Between two polls, a part of the time that was waited so far. */
+enum { LEAST_MS = 25, MOST_MS = 1000, PART = 8 };
 
 static const struct tpi_column ended_columns[] = {
     TPI_COLUMN(TEXT, tp_task, state),
@@ -87,18 +87,34 @@ static tp_status look(tp_conn *conn, const char *id, bool *open, tp_batch **out)
 
 /* ---- The wait ------------------------------------------------------------------------------------------ */
 
-static tp_status await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **out) {
-    int64_t until = tpi_clock_mono_ms() + timeout_ms;
-    for (int64_t pause = FIRST_MS;; pause = pause * 2 < LAST_MS ? pause * 2 : LAST_MS) {
+static int64_t pause_after(int64_t waited_ms) {
+    int64_t pause = waited_ms / PART;
+    if (pause < LEAST_MS) return LEAST_MS;
+    return pause < MOST_MS ? pause : MOST_MS;
+}
+
+static tp_status poll_for(tp_conn *conn, const char *id, int64_t timeout_ms, struct tpi_ended *ended,
+                          tp_batch **out) {
+    int64_t began = tpi_clock_mono_ms();
+    for (;;) {
         bool open = false;
         tp_status status = look(conn, id, &open, out);
         if (status != TP_OK || !open) return tpi_conn_answer(conn, status);
-        int64_t left = until - tpi_clock_mono_ms();
+        int64_t waited = tpi_clock_mono_ms() - began, left = timeout_ms - waited;
         if (left <= 0)
             return tpi_error(TP_TIMEOUT, "task %s has not ended in %lld ms; ask again to wait longer", id,
                              (long long)timeout_ms);
-        (void)poll(NULL, 0, (int)(pause < left ? pause : left));
+        int64_t pause = pause_after(waited);
+        (void)tpi_ended_wait(ended, pause < left ? pause : left);
     }
+}
+
+static tp_status await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **out) {
+    struct tpi_ended ended;
+    tpi_ended_add(&ended, id); /* before the first look, so that no end comes between */
+    tp_status status = poll_for(conn, id, timeout_ms, &ended, out);
+    tpi_ended_remove(&ended);
+    return status;
 }
 
 tp_status tp_await(tp_conn *conn, const char *id, int64_t timeout_ms, tp_batch **ended) {

@@ -125,15 +125,12 @@ static const struct tpi_column list_columns[] = {
     TPI_COLUMN(NUMBER, struct tpi_slot, task.modified_at),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.settled_at),
     TPI_COLUMN(TEXT, struct tpi_slot, task.gate),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.deadline_at),
     TPI_COLUMN_END,
 };
 static const struct tpi_column show_columns[] = {
     TPI_COLUMN(POOL, struct tpi_slot, pool),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.wanted_at),
-    TPI_COLUMN_END,
-};
-static const struct tpi_column whole_columns[] = {
-    TPI_COLUMN(NUMBER, struct tpi_slot, task.deadline_at),
     TPI_COLUMN_END,
 };
 
@@ -184,8 +181,6 @@ tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows r
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows >= TPI_ROWS_SHOW)
         status = tpi_record_read(stmt, TPI_COLUMNS_LIST + 1, show_columns, &batch->texts, slot);
-    if (status == TP_OK && rows == TPI_ROWS_WHOLE)
-        status = tpi_record_read(stmt, TPI_COLUMNS_SHOW + 1, whole_columns, &batch->texts, slot);
     if (status != TP_OK) {
         tpi_batch_drop_last(batch);
         return status;

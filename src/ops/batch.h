@@ -55,10 +55,10 @@ struct tp_batch {
 
 /* The columns a statement gives, in this order:
  *   id handler biz_key params long_params reason state shard priority failures max_failures created_at due_at
- * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at gate,
- * TPI_ROWS_SHOW after these with pool wanted_at, TPI_ROWS_WHOLE then with deadline_at. */
-enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_CLAIMED, TPI_ROWS_LIST, TPI_ROWS_SHOW, TPI_ROWS_WHOLE };
-enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 18, TPI_COLUMNS_SHOW = 20 };
+ * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at gate
+ * deadline_at, TPI_ROWS_SHOW after these with pool wanted_at. */
+enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_CLAIMED, TPI_ROWS_LIST, TPI_ROWS_SHOW };
+enum { TPI_COLUMNS_CLAIM = 13, TPI_COLUMNS_LIST = 19 };
 
 tp_batch *tpi_batch_new(void);
 /* A new slot at the end, empty; NULL: no memory. */

@@ -103,7 +103,7 @@ static tp_status take_some(struct tpi_claim *claim, bool found, struct tpi_kept_
     tp_status status = TP_OK;
     for (bool more = true; more && status == TP_OK; found = false) {
         size_t before = claim->batch->moved + claim->left;
-        if (!found) status = take(claim);
+        if (!found) status = claim->taken_only ? TP_OK : take(claim);
         if (status == TP_OK) status = tpi_lapse_put_aside(claim, found, refused);
         more = claim->batch->count == 0 && claim->batch->moved + claim->left > before;
     }
@@ -132,30 +132,37 @@ static tp_status run(struct tpi_claim *claim) {
     return refused.error.status;
 }
 
-tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *given, const struct tpi_arrival *arrival,
-                          tpi_known_fn *known, tp_batch **batch) {
+/* Of claim, what is known before. */
+static tp_status claim_as(struct tpi_claim *claim, tp_claim_request *given, tp_batch **batch) {
     tp_claim_request request;
-    enum tpi_plan plan;
+    tp_conn *conn = claim->conn;
     if (!batch) return tpi_conn_doom(conn, tpi_error(TP_MISUSE, "tp_claim: batch is NULL"));
-    tp_status status = tpi_claim_check(conn, given, &request, &plan);
+    tp_status status = tpi_claim_check(conn, given, &request, &claim->plan);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
-    struct tpi_claim claim = {.conn = conn,
-                              .request = &request,
-                              .plan = plan,
-                              .take = plans[plan],
-                              .arrival = arrival,
-                              .known = known,
-                              .limit = request.limit ? request.limit : DEFAULT_LIMIT,
-                              .lease_ms = request.lease_ms ? request.lease_ms : TPI_LEASE_MS,
-                              .batch = tpi_batch_new()};
-    if (!claim.batch) return tpi_link_no_memory(&conn->store.link);
-    status = run(&claim);
+    claim->request = &request;
+    claim->take = plans[claim->plan];
+    claim->limit = request.limit ? request.limit : DEFAULT_LIMIT;
+    claim->lease_ms = request.lease_ms ? request.lease_ms : TPI_LEASE_MS;
+    claim->batch = tpi_batch_new();
+    if (!claim->batch) return tpi_link_no_memory(&conn->store.link);
+    status = run(claim);
     memcpy(given->token, request.token, sizeof given->token);
     if (status == TP_OK)
-        *batch = claim.batch;
+        *batch = claim->batch;
     else
-        tp_batch_free(claim.batch);
+        tp_batch_free(claim->batch);
     return status;
+}
+
+tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *request, const struct tpi_arrival *arrival,
+                          tpi_known_fn *known, tp_batch **batch) {
+    struct tpi_claim claim = {.conn = conn, .arrival = arrival, .known = known};
+    return claim_as(&claim, request, batch);
+}
+
+tp_status tpi_claim_taken(tp_conn *conn, tp_claim_request *request, tpi_known_fn *known, tp_batch **batch) {
+    struct tpi_claim claim = {.conn = conn, .known = known, .taken_only = true};
+    return claim_as(&claim, request, batch);
 }
 
 tp_status tp_claim(tp_conn *conn, tp_claim_request *request, tp_batch **batch) {

@@ -63,6 +63,7 @@ struct tpi_claim {
     enum tpi_plan plan;
     tpi_claim_plan_fn *take;           /* the plan's */
     const struct tpi_arrival *arrival; /* tasks that have just come; NULL: nothing is known */
+    bool taken_only;                   /* what an earlier try took, and nothing new */
     tpi_known_fn *known;               /* what this process knows of a task; NULL: nothing */
     size_t limit;
     int64_t lease_ms;

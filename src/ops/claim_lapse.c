@@ -116,11 +116,14 @@ static bool same_error(const tp_error *one, const tp_error *other) {
 }
 
 /* Looks when something is not wanted any more, as far as the connection knows; and of each task that failed,
- * or whose lease lapsed: who had it in hand may have been told just now. */
+ * or whose lease lapsed: who had it in hand may have been told just now. What the connection knew when the
+ * claim began is too old when it then waited for a lock. */
 static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwanted_list *unwanted) {
     const char *ids[TP_CLAIM_MAX];
     const tp_batch *batch = claim->batch;
     size_t count = 0;
+    tp_status status = batch->count ? tpi_pause_refresh(claim->conn) : TP_OK;
+    if (status != TP_OK) return status;
     bool all = tpi_pause_unwanted(claim->conn);
     for (size_t i = 0; i < batch->count && count < TP_CLAIM_MAX; i++)
         if (all || batch->slots[i].task.failures) ids[count++] = batch->slots[i].task.id;

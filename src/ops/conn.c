@@ -302,7 +302,7 @@ static tp_status note_commit(tp_conn *conn, tp_status status) {
 
 /* Did a rule of the application's own, or an index that it has, refuse the commit? */
 static void note_refused(tp_conn *conn, tp_status status) {
-    if (!tpi_refused_by_rule(&conn->store, status) && !tpi_refused_as_there(&conn->store, status)) return;
+    if (!tpi_refused_by_rule(&conn->store, status) && !tpi_refused_as_there(status)) return;
     for (size_t i = 0; i < conn->left_alone.count; i++)
         conn->left_alone.all[i].refused = true;
 }

@@ -173,7 +173,7 @@ static tp_status check_duplicate(struct tpi_doctor *doctor) {
     tp_status status = tpi_doctor_put(doctor->a, id);
     if (status != TP_OK) return status;
     status = tpi_doctor_put_text(doctor->a, id, NULL, NULL, 0);
-    bool refused = status == TP_CONFLICT && doctor->a->store.link.diag.class == TPI_CLASS_EXISTS;
+    bool refused = status == TP_CONFLICT && tpi_link_failed_as(TPI_CLASS_EXISTS);
     return tpi_doctor_answer(doctor, refused ? TP_OK : status, refused,
                              "a second row with the same key is refused, and known to be for that reason",
                              "see that unique keys are enforced",

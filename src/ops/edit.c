@@ -12,7 +12,7 @@
 #include "ops/batch.h"
 #include "ops/cancel.h"
 #include "ops/deadline.h"
-#include "ops/edit_words.h"
+#include "ops/edit.h"
 #include "ops/four_eyes.h"
 #include "ops/gate.h"
 #include "ops/operate.h"

@@ -1,5 +1,5 @@
 /* An edit that needs a second person: the request for it, and the edit that is read back from one. See
- * edit_words.h. Read next: edit.c, request.h. */
+ * edit.h. Read next: edit.c, request.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/sized.h"
-#include "ops/edit_words.h"
+#include "ops/edit.h"
 #include "ops/four_eyes.h"
 #include "ops/request.h"
 

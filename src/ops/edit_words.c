@@ -1,5 +1,5 @@
-/* See edit_words.h. */
-#include "ops/edit_words.h"
+/* What the history says of an edit. See edit.h. */
+#include "ops/edit.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

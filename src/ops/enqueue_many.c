@@ -69,8 +69,9 @@ static void add_number(struct row *row, int64_t number) {
 static void add_to_document(struct tpi_buf *document, const tp_new_task *task) {
     struct row row = {.document = document};
     tpi_buf_char(document, document->length ? ',' : '[');
-    tpi_buf_char(document, '[');
-    tpi_buf_json(document, task->id);
+    tpi_buf_text(document, "[\"");
+    tpi_buf_text(document, task->id);
+    tpi_buf_char(document, '"');
     add_text(&row, task->handler);
     add_text(&row, task->params);
     add_text(&row, task->biz_key);
@@ -161,7 +162,7 @@ static tp_status send_past_existing(struct bulk *bulk, int64_t *rows) {
     tp_status status = leave_out_existing(bulk);
     if (status != TP_OK || bulk->count == 0) return status;
     status = send_rows(bulk, rows);
-    if (!tpi_refused_as_there(bulk->store, status)) return status;
+    if (!tpi_refused_as_there(status)) return status;
     status = TP_OK;
     for (size_t i = 0; i < bulk->count && status == TP_OK; i++)
         status = send_alone(bulk, bulk->tasks[i], false);
@@ -175,7 +176,7 @@ static tp_status send_set(struct bulk *bulk) {
     tp_status status = bulk->keyed_count && !first ? leave_out_existing(bulk) : TP_OK;
     if (status != TP_OK || bulk->count == 0) return status;
     status = send_rows(bulk, &rows);
-    bool there = bulk->keyed_count && bulk->store->by_locks && tpi_refused_as_there(bulk->store, status);
+    bool there = bulk->keyed_count && bulk->store->by_locks && tpi_refused_as_there(status);
     if (there) status = send_past_existing(bulk, &rows);
     if (status != TP_OK || bulk->count == 0) return status;
     bulk->inserted += (size_t)rows;
@@ -352,7 +353,7 @@ static tp_status enqueue(tp_conn *conn, const struct tpi_new_tasks *tasks, size_
     bool alone = tpi_conn_is_alone(conn);
     if (tasks->count) status = enqueue_in_scope(&bulk, tasks);
     /* Another brought one of the keys at the same time: the next try sees it. */
-    for (int i = 1; i < TRIES && alone && tpi_refused_as_there(&conn->store, status); i++) {
+    for (int i = 1; i < TRIES && alone && tpi_refused_as_there(status); i++) {
         bulk = (struct bulk){.conn = conn, .store = &conn->store};
         status = enqueue_in_scope(&bulk, tasks);
     }

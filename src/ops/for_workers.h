@@ -39,6 +39,10 @@ enum tpi_content tpi_content_compare(const tp_task *before, const tp_task *now);
 TP_CHECKED tp_status tpi_claim_known(tp_conn *conn, tp_claim_request *request,
                                      const struct tpi_arrival *arrival, tpi_known_fn *known,
                                      tp_batch **batch);
+/* Of that claim only what an earlier try under the request's token took, of which its caller heard nothing.
+ * TP_NONE: nothing. */
+TP_CHECKED tp_status tpi_claim_taken(tp_conn *conn, tp_claim_request *request, tpi_known_fn *known,
+                                     tp_batch **batch);
 /* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
  * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
  * other. TP_LOST: another has taken it. Outside an explicit transaction only. */

@@ -72,8 +72,7 @@ static tp_status join(tp_conn *conn, const struct tpi_gated *task, int64_t place
     tpi_args_number(&args, TPI_P_place, place);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_gate_join, &args);
     if (status == TP_NONE) return tpi_refused_silently(&conn->store, "stored no row", "gate_task");
-    if (!tpi_refused_as_there(&conn->store, status)) return status;
-    conn->store.link.diag.class = TPI_CLASS_CONFLICT; /* the task itself was not there */
+    if (!tpi_refused_as_there(status)) return status;
     return tpi_error(TP_CONFLICT,
                      "task %s was deleted and still has its place at gate %s, until the maintenance of a "
                      "worker takes that away; ask again in a minute, or put it in with another id",

@@ -110,11 +110,10 @@ static tp_status make(tp_conn *conn, const char *name) {
         tpi_args_number(&args, TPI_P_period_ms, gate.period_ms);
     }
     status = tpi_store_change_one(&conn->store, TPI_S_gate_add, &args);
-    bool there = tpi_refused_as_there(&conn->store, status);
+    bool there = tpi_refused_as_there(status);
     bool alone = conn->store.caps & TPI_CAP_LOCKING_READ; /* the insert alone failed */
     if (status == TP_NONE || (alone && there)) return TP_OK;
     if (!there) return status;
-    conn->store.link.diag.class = TPI_CLASS_CONFLICT; /* no task was there */
     return tpi_error(TP_CONFLICT, "another session has just made gate %s; ask again", name);
 }
 

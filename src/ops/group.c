@@ -33,16 +33,12 @@ static tp_status read_by(tp_conn *conn, enum tpi_statement statement, const char
     return tpi_store_read(&conn->store, statement, &args, columns, NULL, group);
 }
 
-tp_status tpi_group_read(tp_conn *conn, const char *name, struct tpi_group *group) {
-    return read_by(conn, TPI_S_group_read, name, group);
-}
-
 tp_status tpi_group_lock(tp_conn *conn, const char *name, struct tpi_group *group) {
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_name, name);
     tp_status locked = tpi_store_change_one(&conn->store, TPI_S_group_lock, &args);
     if (locked < TP_OK) return locked;
-    tp_status status = tpi_group_read(conn, name, group);
+    tp_status status = read_by(conn, TPI_S_group_read, name, group);
     if (locked != TP_NONE || status != TP_OK) return status;
     return tpi_refused_silently(&conn->store, "kept a group as it was", "group");
 }
@@ -199,7 +195,7 @@ static tp_status not_added(tp_conn *conn, const struct asked *asked) {
     struct tpi_group there = {.cancelled = 0};
     if (!conn->store.link.owned)
         return tpi_error(TP_CONFLICT, "another session has just opened the group; ask again");
-    tp_status status = tpi_group_read(conn, asked->name, &there);
+    tp_status status = read_by(conn, TPI_S_group_read, asked->name, &there);
     if (status == TP_OK) return compare(&there, asked);
     return status == TP_NONE ? tpi_refused_silently(&conn->store, "stored no row", "group") : status;
 }
@@ -207,17 +203,15 @@ static tp_status not_added(tp_conn *conn, const struct asked *asked) {
 static tp_status open_group(tp_conn *conn, const struct asked *asked) {
     struct tpi_args args = {0};
     struct tpi_group there = {.cancelled = 0}, parent = {.cancelled = 0};
-    tp_status status = tpi_group_read(conn, asked->name, &there);
+    tp_status status = read_by(conn, TPI_S_group_read, asked->name, &there);
     if (status != TP_NONE) return status == TP_OK ? compare(&there, asked) : status;
     tpi_args_text(&args, TPI_P_name, asked->name);
     tpi_args_text(&args, TPI_P_rule, rule_names[asked->rule]);
     tpi_args_text(&args, TPI_P_parent, asked->parent);
     status = tpi_store_change_one(&conn->store, TPI_S_group_add, &args);
     if (status == TP_NONE) return not_added(conn, asked);
-    if (!asked->alone && tpi_refused_as_there(&conn->store, status)) {
-        conn->store.link.diag.class = TPI_CLASS_CONFLICT; /* no task was there */
+    if (!asked->alone && tpi_refused_as_there(status))
         return tpi_error(TP_CONFLICT, "another session has just opened the group; ask again");
-    }
     if (status != TP_OK || !given(asked->parent)) return status;
     status = share(conn, asked->parent, &parent);
     if (status == TP_OK && !tpi_group_is(&parent, "open"))

@@ -36,9 +36,7 @@ bool tpi_group_after(const tp_new_task *task);
  * is no such group, or it is closed. */
 TP_CHECKED tp_status tpi_groups_enter(tp_conn *conn, tp_new_task *const *tasks, size_t count);
 
-/* TP_NONE: there is none. */
-TP_CHECKED tp_status tpi_group_read(tp_conn *conn, const char *name, struct tpi_group *group);
-/* Locks it alone and reads it. */
+/* Locks it alone and reads it. TP_NONE: there is none. */
 TP_CHECKED tp_status tpi_group_lock(tp_conn *conn, const char *name, struct tpi_group *group);
 /* Makes those of the ids due that wait for the group. */
 TP_CHECKED tp_status tpi_group_release(tp_conn *conn, const char *name, const char *const *ids, size_t count);

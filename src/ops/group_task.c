@@ -18,6 +18,7 @@ bool tpi_group_after(const tp_new_task *task) {
 
 tp_status tpi_group_check(const tp_new_task *task) {
     bool in = tpi_group_in(task), after = tpi_group_after(task);
+    if (!in && !after) return TP_OK;
     tp_status status = tpi_check_key("group", task->group);
     if (status == TP_OK) status = tpi_check_key("after", task->after);
     if (status != TP_OK) return status;

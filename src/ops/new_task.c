@@ -276,7 +276,7 @@ static tp_status ask_if_edited(struct tpi_store *store, const tp_new_task *task,
     struct tpi_args args = {0};
     tpi_args_text(&args, TPI_P_id, task->id);
     tp_status status = tpi_store_exists(store, TPI_S_history_edits, &args, edited);
-    return status == TP_DB && store->link.diag.class == TPI_CLASS_DENIED ? TP_OK : status;
+    return status == TP_DB && tpi_link_failed_as(TPI_CLASS_DENIED) ? TP_OK : status;
 }
 
 static tp_status compare_stored(struct tpi_store *store, struct tpi_args *args, const tp_new_task *task) {

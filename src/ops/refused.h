@@ -9,8 +9,8 @@
  * "the database ...". TP_DB; dooms the transaction. */
 TP_CHECKED tp_status tpi_refused_silently(struct tpi_store *store, const char *what, const char *table);
 
-/* Is it the failure of a statement that met a row with the same key? Asked before the next statement. */
-bool tpi_refused_as_there(const struct tpi_store *store, tp_status status);
+/* Is it the failure of a statement that met a row with the same key? */
+bool tpi_refused_as_there(tp_status status);
 
 /* May it be a rule of the application's own that refused what failed so? Not when the disk failed, or the
  * connection is lost. */

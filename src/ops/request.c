@@ -310,7 +310,7 @@ tp_status tpi_request_earlier(tp_conn *conn, const struct tpi_new_request *asked
 static tp_status expire_if_allowed(tp_conn *conn) {
     tp_status status = tpi_request_expire(conn);
     if (status == TP_CONFLICT || status == TP_TIMEOUT) return TP_OK;
-    return status == TP_DB && conn->store.link.diag.class == TPI_CLASS_DENIED ? TP_OK : status;
+    return status == TP_DB && tpi_link_failed_as(TPI_CLASS_DENIED) ? TP_OK : status;
 }
 
 tp_status tpi_request_put(tp_conn *conn, const struct tpi_new_request *asked, char *id,

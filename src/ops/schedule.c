@@ -88,7 +88,7 @@ tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule
 }
 
 /* What was dealt with stays so while nothing is planned. */
-void tpi_schedule_dealt_args(const struct tpi_schedule_row *row, struct tpi_args *args) {
+static void dealt_args(const struct tpi_schedule_row *row, struct tpi_args *args) {
     if (row->rule_at) tpi_args_number(args, TPI_P_rule_at, row->rule_at);
     tpi_args_text(args, TPI_P_version, row->calendar_version);
 }
@@ -325,7 +325,7 @@ static tp_status set_paused(tp_conn *conn, const char *name, bool paused) {
     if (status != TP_OK) return status;
     if (row.schedule.paused != paused) {
         status = tpi_ask_now(conn, &now);
-        tpi_schedule_dealt_args(&row, &args);
+        dealt_args(&row, &args);
         if (status == TP_OK && !paused) status = next_from(conn, &row, now, &planning, &args);
         tpi_args_text(&args, TPI_P_name, row.schedule.name);
         tpi_args_number(&args, TPI_P_created_at, row.created_at);

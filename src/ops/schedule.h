@@ -25,7 +25,6 @@ struct tpi_schedule_row {
 /* As it stands in the table. False: it is none of them. */
 bool tpi_closed_parse(const char *name, tp_closed *closed);
 tp_status tpi_schedule_bad_closed(void);
-void tpi_schedule_dealt_args(const struct tpi_schedule_row *row, struct tpi_args *args);
 void tpi_schedule_free(struct tpi_schedule_row *row);
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);

@@ -77,7 +77,7 @@ static tp_status touch_tables(struct tpi_store *store) {
     struct tpi_args args = {0};
     bool found = false;
     tp_status status = tpi_store_exists(store, TPI_S_schema_touch, &args, &found);
-    return status == TP_DB && store->link.diag.class == TPI_CLASS_DENIED ? TP_OK : status;
+    return status == TP_DB && tpi_link_failed_as(TPI_CLASS_DENIED) ? TP_OK : status;
 }
 
 tp_status tpi_schema_version(tp_conn *conn, long *version) {
@@ -96,11 +96,10 @@ tp_status tp_schema_check(tp_conn *conn) {
 /* Where a failed script is not undone, a second run meets what the first one made. Triggers take a privilege
  * that an owner of tables may lack, and only hinder him: without them the pool works. */
 static bool tolerated(const struct tpi_store *store, const char *statement) {
-    enum tpi_class class = store->link.diag.class;
-    if (class == TPI_CLASS_DENIED && strstr(statement, " TRIGGER ") && !strstr(statement, "TABLE"))
-        return true;
+    bool trigger = strstr(statement, " TRIGGER ") && !strstr(statement, "TABLE");
+    if (trigger && tpi_link_failed_as(TPI_CLASS_DENIED)) return true;
     if (store->caps & TPI_CAP_DDL_ROLLS_BACK) return false;
-    return class == TPI_CLASS_OBJECT_EXISTS || class == TPI_CLASS_EXISTS;
+    return tpi_link_failed_as(TPI_CLASS_OBJECT_EXISTS) || tpi_link_failed_as(TPI_CLASS_EXISTS);
 }
 
 /* One transaction where the database can undo DDL. */
@@ -114,7 +113,7 @@ static tp_status run_script(tp_conn *conn, const struct tpi_script *script, cons
         tpi_render_script(script->statements[i], store->prefix, NULL, NULL, &sql);
         status = tpi_store_define_text(store, "schema_install", &sql, long_text);
         tpi_buf_free(&sql);
-        if (status < TP_OK && status != TP_NOMEM && tolerated(store, script->statements[i])) status = TP_OK;
+        if (status < TP_OK && tolerated(store, script->statements[i])) status = TP_OK;
     }
     return whole ? tpi_scope_end(conn, &scope, status) : status;
 }
@@ -198,9 +197,9 @@ static tp_status check_rollback(tp_conn *conn) {
 /* Two sessions that install at once get in each other's way; the loser starts again. So does, twice, who met
  * a transaction that uses a table which is to be changed: while it waited all others waited behind it, so
  * they go on for a while first. */
-static bool starts_again(const tp_conn *conn, tp_status status, int *locked) {
+static bool starts_again(tp_status status, int *locked) {
     if (status == TP_CONFLICT) return true;
-    if (status != TP_TIMEOUT) return status < TP_OK && conn->store.link.diag.class == TPI_CLASS_OBJECT_EXISTS;
+    if (status != TP_TIMEOUT) return status < TP_OK && tpi_link_failed_as(TPI_CLASS_OBJECT_EXISTS);
     if (++*locked == LOCKED_TRIES) return false;
     (void)poll(NULL, 0, tpi_schema_pause_ms);
     return true;
@@ -217,7 +216,7 @@ tp_status tp_schema_install(tp_conn *conn) {
             tpi_store_forget(&conn->store);
             status = run_scripts(conn, version);
         }
-        if (i + 1 < TRIES && starts_again(conn, status, &locked)) status = TP_OK;
+        if (i + 1 < TRIES && starts_again(status, &locked)) status = TP_OK;
     }
     if (status == TP_OK) status = tp_schema_check(conn);
     return status == TP_OK ? check_rollback(conn) : status;

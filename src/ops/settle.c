@@ -239,7 +239,7 @@ static tp_status answer_again(struct request *request, const struct tpi_facts *f
  * else. */
 static bool met_a_copy(const struct request *request) {
     const struct tpi_link *link = &request->conn->store.link;
-    return link->diag.class == TPI_CLASS_EXISTS && link->tx == TPI_TX_NONE && link->owned;
+    return tpi_link_failed_as(TPI_CLASS_EXISTS) && link->tx == TPI_TX_NONE && link->owned;
 }
 
 /* TP_NONE: it has not moved. Where one statement moves it, it locks the row before it copies, so that a copy

@@ -227,8 +227,8 @@ static tp_status find_moves(struct tpi_store *store, void *arg) {
 
 /* Another session was in the way and the database chose this one; nothing is kept, the way is free now. */
 static bool deadlocked(const struct tpi_settle_many *many, tp_status status) {
-    const struct tpi_link *link = &many->conn->store.link;
-    return status == TP_CONFLICT && link->diag.class == TPI_CLASS_CONFLICT && link->tx == TPI_TX_NONE;
+    return status == TP_CONFLICT && tpi_link_failed_as(TPI_CLASS_CONFLICT) &&
+           many->conn->store.link.tx == TPI_TX_NONE;
 }
 
 /* Each group is a transaction of its own: what it extended stays extended, whatever became of the others, so

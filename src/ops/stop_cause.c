@@ -16,7 +16,7 @@ static tp_status find_lost(tp_conn *conn, const tp_task *task, bool *lost) {
     if (tpi_hold_locked(conn, task)) return TP_OK;
     tp_status status = tpi_settled_find(conn, task, &row);
     if (status < 0) return status;
-    *lost = status == TP_NONE || row.pool != TPI_POOL_PENDING || row.state != TPI_STATE_HANDLING;
+    *lost = status == TP_NONE || row.state != TPI_STATE_HANDLING;
     return TP_OK;
 }
 
@@ -24,7 +24,6 @@ static tp_status find_cause(tp_conn *conn, const tp_task *task, tp_stop *cause,
                             char text[TP_REASON_MAX + 1]) {
     struct tpi_unwanted_list list = {.count = 0};
     bool lost = false;
-    *cause = TP_STOP_NONE;
     text[0] = '\0';
     tp_status status = find_lost(conn, task, &lost);
     if (status == TP_OK && lost) {

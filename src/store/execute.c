@@ -208,7 +208,7 @@ static tp_status try_run(struct tpi_store *store, enum tpi_statement statement, 
     if (prepared && changes) tpi_stmt_limit_wait(&prepared->stmt);
     if (prepared) status = bind_and_execute(store, prepared, args, rows);
     if (prepared && status == TP_OK) *stmt = &prepared->stmt;
-    if (status == TP_CONFLICT && store->link.diag.class == TPI_CLASS_CURSORS) tpi_prepared_forget_all(store);
+    if (status == TP_CONFLICT && tpi_link_failed_as(TPI_CLASS_CURSORS)) tpi_prepared_forget_all(store);
     return status;
 }
 

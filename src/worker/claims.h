@@ -47,7 +47,8 @@ struct tpi_claiming {
         known; /* the next claim takes these tasks alone, which have just come; handler NULL: all */
     const tp_retry *retries[TP_CLAIM_HANDLERS_MAX];
     tp_batch *batch;
-    int64_t asked_ms; /* when the claim under this token was first asked */
+    int64_t asked_ms; /* when the claim under this token was first asked; by tpi_clock_boot_ms */
+    bool last;        /* of a worker that ends: what earlier tries took, and nothing new */
     bool more;        /* the last claim got all it asked for, so there may be more */
 };
 

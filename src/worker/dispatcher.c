@@ -58,13 +58,15 @@ static void take_in(struct tpi_dispatcher *dispatcher, const tp_batch *batch, si
 
 static tp_status ask_claim(tp_conn *conn, void *arg) {
     struct tpi_claiming *claiming = arg;
+    if (claiming->last)
+        return tpi_claim_taken(conn, &claiming->request, tpi_in_flight_known, &claiming->batch);
     return tpi_claim_known(conn, &claiming->request, &claiming->known, tpi_in_flight_known, &claiming->batch);
 }
 
 tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room) {
     struct tpi_claiming *claiming = &dispatcher->claiming;
     bool again = claiming->request.token[0] != '\0';
-    int64_t asked_ms = tpi_clock_mono_ms();
+    int64_t asked_ms = tpi_clock_boot_ms();
     char token[TP_ID_SIZE];
     memcpy(token, claiming->request.token, sizeof token);
     if (!again) {
@@ -202,10 +204,9 @@ static void claim_until_stop(struct tpi_dispatcher *dispatcher) {
     }
 }
 
-/* A claim that the stop left without an answer may have taken tasks. One more try brings them here to be
- * released, rather than to wait for their lease and be counted as crashed. */
-static void ask_once_more(struct tpi_dispatcher *dispatcher) {
-    if (dispatcher->claiming.request.token[0] == '\0' || !dispatcher->session.broken) return;
+void tpi_dispatcher_ask_once_more(struct tpi_dispatcher *dispatcher) {
+    if (dispatcher->claiming.request.token[0] == '\0') return;
+    dispatcher->claiming.last = true;
     tp_status status = tpi_dispatcher_claim(dispatcher, 0);
     if (status < 0) tpi_record_error(dispatcher->record, NULL, tp_last_error()->text);
 }
@@ -248,7 +249,7 @@ void *tpi_dispatcher_main(void *arg) {
     if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
     tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());
     claim_until_stop(dispatcher);
-    ask_once_more(dispatcher);
+    tpi_dispatcher_ask_once_more(dispatcher);
     tpi_session_close(&dispatcher->run_session);
     tpi_dispatcher_ended(dispatcher);
     await_end(dispatcher);

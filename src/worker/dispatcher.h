@@ -31,6 +31,10 @@ struct tpi_dispatcher {
 
 /* The thread; arg is the dispatcher. */
 void *tpi_dispatcher_main(void *arg);
+/* After the last claim. One that the stop left without tasks, for its answer was lost or a part of it was
+ * refused, may have taken some. One more try brings them here to be released, rather than to wait for their
+ * lease and be counted as crashed. */
+void tpi_dispatcher_ask_once_more(struct tpi_dispatcher *dispatcher);
 /* No more is claimed, so who waits for work ends. */
 void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher);
 /* In the thread, before its first claim; who and who_runs name its sessions. */

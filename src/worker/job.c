@@ -60,11 +60,18 @@ static void delist(struct tpi_job *job) {
         job->jobs->leased = lease->next;
 }
 
-/* Under the lock. The next extension is due when a third of the lease is over. */
+/* Where the monotonic clock would have stood then, had the machine not slept since. */
+static int64_t mono_of(int64_t boot_ms) {
+    return tpi_clock_mono_ms() - (tpi_clock_boot_ms() - boot_ms);
+}
+
+int64_t tpi_lease_parts = 3;
+
+/* Under the lock. The next extension is due when a part of the lease is over. */
 static void extended(struct tpi_job *job, int64_t asked_ms) {
     int64_t lease_ms = job->jobs->options->lease_ms;
-    job->lease.until = tpi_clock_boot_ms() - (tpi_clock_mono_ms() - asked_ms) + lease_ms;
-    enlist(job, asked_ms + lease_ms / 3);
+    job->lease.until = asked_ms + lease_ms;
+    enlist(job, mono_of(asked_ms) + lease_ms / tpi_lease_parts);
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------- */
@@ -89,7 +96,7 @@ static struct tpi_job *make(struct tpi_jobs *jobs, tp_batch *own, const tp_task 
     job->task = task;
     job->handler = tpi_handler_find(jobs->handlers, task->handler);
     job->refs = 1;
-    job->claimed_ms = taken_ms;
+    job->claimed_ms = mono_of(taken_ms);
     job->waited_ms = tpi_task_waited_ms(task);
     tpi_lifetime_add_job(jobs->life);
     pthread_mutex_lock(&jobs->lock);
@@ -127,7 +134,7 @@ tp_status tpi_job_new(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, in
 }
 
 tp_status tpi_job_hold(struct tpi_jobs *jobs, const tp_batch *batch, size_t i, struct tpi_job **out) {
-    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i), tpi_clock_mono_ms());
+    struct tpi_job *job = make(jobs, NULL, tp_batch_task(batch, i), tpi_clock_boot_ms());
     if (!job) return tpi_error(TP_NOMEM, "out of memory");
     job->hold_at = i;
     struct tpi_job *rival = NULL;

@@ -7,6 +7,7 @@
 #include "worker/result.h"
 
 enum { TPI_EXTEND_MAX = 1000 }; /* leases extended in one call */
+extern int64_t tpi_lease_parts; /* a lease is extended when one of these is over */
 
 struct tpi_job;
 struct tpi_record;
@@ -106,7 +107,8 @@ struct tpi_list {
 void tpi_list_push(struct tpi_list *list, struct tpi_job *job);
 struct tpi_job *tpi_list_pop(struct tpi_list *list);
 
-/* Takes task i of the claim over, with one reference. taken_ms: when its lease began. NULL: its handler is
+/* Takes task i of the claim over, with one reference. taken_ms: when its lease began, by
+ * tpi_clock_boot_ms. NULL: its handler is
  * being called under an earlier claim, and that call goes on under this one. TP_EXISTS: the task is in
  * progress here otherwise; that one is marked as having lost its claim. With done set its handler has ended
  * well in this process under an earlier claim, which could not be settled: it is not to be called again. */
@@ -157,7 +159,7 @@ void tpi_job_notify_stop(struct tpi_job *job, const char *who, const char *why);
 size_t tpi_lease_next(struct tpi_jobs *jobs, struct tpi_job **due);
 /* Its lease could not be extended: again at extend_at. */
 void tpi_lease_again(struct tpi_job *job, int64_t extend_at);
-/* It was extended, by a call that began at asked_ms. */
+/* It was extended, by a call that began at asked_ms, by tpi_clock_boot_ms. */
 void tpi_lease_extended(struct tpi_job *job, int64_t asked_ms);
 
 #endif

@@ -35,21 +35,21 @@ static tp_status ask_extend(tp_conn *conn, void *arg) {
 /* The trouble is one task's: recorded when it will not pass, and tried again after the others. */
 static void try_later(struct renewer *renewer, size_t at, tp_status status) {
     struct tpi_job *job = renewer->jobs[at];
-    int64_t third = renewer->part->lease_ms / 3;
+    int64_t part = renewer->part->lease_ms / tpi_lease_parts;
     bool retryable = tpi_session_may_retry(&renewer->session, status);
     if (!retryable) tpi_record_error(renewer->part->record, job->task, tp_last_error()->text);
-    tpi_lease_again(job, tpi_clock_mono_ms() + (retryable ? third / 2 : third));
+    tpi_lease_again(job, tpi_clock_mono_ms() + (retryable ? part / 2 : part));
 }
 
 /* The trouble is nobody's in particular. */
 static void put_off(struct renewer *renewer, size_t first, size_t count) {
-    int64_t soon = tpi_clock_mono_ms() + renewer->part->lease_ms / 24;
+    int64_t soon = tpi_clock_mono_ms() + renewer->part->lease_ms / tpi_lease_parts / 8;
     for (size_t i = first; i < first + count; i++)
         tpi_lease_again(renewer->jobs[i], soon);
 }
 
 static tp_status extend(struct renewer *renewer, size_t first, size_t count) {
-    int64_t asked_ms = tpi_clock_mono_ms();
+    int64_t asked_ms = tpi_clock_boot_ms();
     renewer->first = first;
     renewer->count = count;
     tp_status status = tpi_session_try(&renewer->session, ask_extend, renewer);

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/ended.h"
+
 void tpi_record_error(struct tpi_record *record, const tp_task *task, const char *text) {
     tpi_notify_send(record->notify, TP_EVENT_ERROR, task, text);
 }
@@ -43,6 +45,8 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
         [TP_RUN_LATER] = TPI_TALLY_RELEASED,
     };
     bool gave_up = status == TP_EXHAUSTED;
+    if (gave_up || outcome->verdict == TP_RUN_DONE || outcome->verdict == TP_RUN_SKIPPED)
+        tpi_ended_notify(job->task->id);
     tpi_tally_outcome(record->tally, job->task->handler,
                       gave_up ? TPI_TALLY_GAVE_UP : outcomes[outcome->verdict]);
     count(record, outcome->verdict);

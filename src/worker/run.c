@@ -207,7 +207,7 @@ static tp_status ask_extend(tp_conn *conn, void *arg) {
 /* What took the transaction away may have lasted longer than the lease: then the database says whose the
  * claim is. */
 static enum next begin_again(struct tp_run *run) {
-    int64_t asked_ms = tpi_clock_mono_ms();
+    int64_t asked_ms = tpi_clock_boot_ms();
     if (atomic_load(&run->job->lost)) return RUN_ENDED;
     if (tpi_job_start(run->job)) return RUN_AGAIN;
     tp_status status = tpi_session_ask(run->session, TPI_UNTIL_STOP, ask_extend, run->job);

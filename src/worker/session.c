@@ -55,12 +55,12 @@ void tpi_session_close(struct tpi_session *session) {
 
 /* ---- Outages ------------------------------------------------------------------------------------------- */
 
-/* One OFFLINE and ONLINE for a whole outage, although each thread finds out by itself: a connection from
- * before the last outage that is only now found dead (fresh false) is no new one. */
-static void begin_outage(const struct tpi_session *session, bool fresh, const char *text) {
-    struct tpi_sessions *sessions = session->sessions;
+/* One OFFLINE and ONLINE for a whole outage, although each thread finds out by itself. seen: what was known
+ * of outages when the connection that is found dead was made, or tried; if one has begun or ended since, this
+ * is no new one. */
+static void begin_outage(struct tpi_sessions *sessions, uint64_t seen, const char *text) {
     pthread_mutex_lock(&sessions->event_lock);
-    if (!atomic_load(&sessions->offline) && (fresh || session->outage_seen == sessions->outage)) {
+    if (!atomic_load(&sessions->offline) && seen == sessions->outage) {
         atomic_store(&sessions->offline, true);
         sessions->outage++;
         tpi_notify_send(sessions->notify, TP_EVENT_OFFLINE, NULL, text);
@@ -71,12 +71,20 @@ static void begin_outage(const struct tpi_session *session, bool fresh, const ch
 static void end_outage(struct tpi_session *session) {
     struct tpi_sessions *sessions = session->sessions;
     pthread_mutex_lock(&sessions->event_lock);
-    session->outage_seen = sessions->outage;
     if (atomic_load(&sessions->offline)) {
         atomic_store(&sessions->offline, false);
+        sessions->outage++;
         tpi_notify_send(sessions->notify, TP_EVENT_ONLINE, NULL, NULL);
     }
+    session->outage_seen = sessions->outage;
     pthread_mutex_unlock(&sessions->event_lock);
+}
+
+static uint64_t outage_now(struct tpi_sessions *sessions) {
+    pthread_mutex_lock(&sessions->event_lock);
+    uint64_t now = sessions->outage;
+    pthread_mutex_unlock(&sessions->event_lock);
+    return now;
 }
 
 /* ---- Open and close ------------------------------------------------------------------------------------ */
@@ -92,6 +100,7 @@ static tp_status bring_ready(struct tpi_session *session) {
     if (session->conn && good) return TP_OK;
     mark_broken(session);
     session->unwritable = atomic_load(&session->sessions->unwritable);
+    uint64_t seen = outage_now(session->sessions);
     tpi_watchdog_begin(session->who);
     tp_status status =
         session->conn ? tp_conn_reopen(session->conn) : tp_conn_open(session->sessions->env, &session->conn);
@@ -99,7 +108,7 @@ static tp_status bring_ready(struct tpi_session *session) {
     tpi_trace(TPI_TRACE_WORKER, "%s connects: %s", session->who, tp_status_name(status));
     if (status < 0) {
         session->tries++;
-        begin_outage(session, true, tp_last_error()->text);
+        begin_outage(session->sessions, seen, tp_last_error()->text);
         return status;
     }
     session->broken = session->stale = false;
@@ -112,7 +121,7 @@ void tpi_session_note(struct tpi_session *session, tp_status status) {
     count_work(session);
     if (status == TP_DISCONNECTED) {
         mark_broken(session);
-        begin_outage(session, false, tp_last_error()->text);
+        begin_outage(session->sessions, session->outage_seen, tp_last_error()->text);
     }
     /* A claim that was lost is an answer, not a failure of the connection. */
     if (status >= 0 || status == TP_LOST) {

@@ -29,7 +29,7 @@ struct tpi_sessions {
     atomic_uint unwritable;     /* how many times the database was found so: sessions of before are left */
     atomic_bool offline;        /* written under event_lock */
     pthread_mutex_t event_lock; /* keeps OFFLINE and ONLINE in their order */
-    uint64_t outage;            /* under event_lock: how many times OFFLINE was sent */
+    uint64_t outage;            /* under event_lock: how many times OFFLINE or ONLINE was sent */
 };
 
 /* One thread's connection. Used by that thread only. */

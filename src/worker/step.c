@@ -17,6 +17,9 @@ static tp_status begin(struct tp_worker *worker) {
 void tpi_step_end(struct tp_worker *worker) {
     struct tpi_dispatcher *dispatcher = &worker->dispatcher;
     if (!worker->step.session) return;
+    tpi_dispatcher_ask_once_more(dispatcher);
+    tpi_completer_release_queue(&worker->completer);
+    tpi_completer_run_down(&worker->completer, &dispatcher->session);
     if (!dispatcher->session.broken) (void)tpi_heartbeat_end(&worker->heartbeat, &dispatcher->session);
     tpi_session_close(&dispatcher->run_session);
     tpi_session_close(&dispatcher->session);

@@ -263,7 +263,7 @@ static tp_status claim_again(struct cycle *cycle, struct tpi_job *held, int64_t 
     struct reclaim reclaim = {cycle, held->task};
     bool reported = false;
     for (;;) {
-        *asked_ms = tpi_clock_mono_ms();
+        *asked_ms = tpi_clock_boot_ms();
         tp_status status = tpi_session_ask(cycle->session, TPI_UNTIL_GRACE, ask_again, &reclaim);
         if (status >= 0 || status == TP_LOST || cycle->part->life->stepping ||
             tpi_lifetime_stopping(cycle->part->life))
@@ -291,8 +291,7 @@ static bool is_passed_on(const struct cycle *cycle, struct tpi_job *held) {
 /* Claims the task anew, by a lease, and lets the completer write what became of it, or runs it again by that
  * lease, so that one that loses its transaction each time is counted in the end. */
 static void settle_apart(struct cycle *cycle, size_t i) {
-    struct tpi_job *held = cycle->jobs[i];
-    struct tpi_job *job = NULL;
+    struct tpi_job *held = cycle->jobs[i], *job = NULL;
     int64_t asked_ms = 0;
     if (is_passed_on(cycle, held)) return;
     tp_status status = claim_again(cycle, held, &asked_ms);
@@ -308,11 +307,12 @@ static void settle_apart(struct cycle *cycle, size_t i) {
         return;
     else if (job->done)
         tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
-    else if (is_to_run_again(cycle, i) && tpi_lifetime_stopping(cycle->part->life))
-        tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
-    else if (is_to_run_again(cycle, i))
-        tpi_run_job(cycle->part->runs, cycle->session, job);
-    else {
+    else if (is_to_run_again(cycle, i)) {
+        if (tpi_lifetime_stopping(cycle->part->life))
+            tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
+        else
+            tpi_run_job(cycle->part->runs, cycle->session, job);
+    } else {
         const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
         if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
         job->settle.counted = held->settle.counted;
@@ -332,7 +332,8 @@ static void settle_all_apart(struct cycle *cycle, bool last_too) {
 /* The commit, or something before it, failed. Nothing was stored, unless the database says otherwise. */
 static void find_out(struct cycle *cycle, tp_status failure) {
     struct tpi_job *last = cycle->jobs[cycle->ran - 1];
-    enum tpi_fate fate = tpi_outcome_find(cycle->session, last->task, true, failure);
+    /* Of several the first is done, and stays so; the last may be given back, and taken by another since. */
+    enum tpi_fate fate = tpi_outcome_find(cycle->session, cycle->jobs[0]->task, true, failure);
     if (fate == TPI_FATE_STORED) {
         record(cycle);
         return;

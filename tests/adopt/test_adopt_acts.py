@@ -20,7 +20,7 @@ failed = {FAILED}
 handler = 'pay'
 params = data
 """
-LINKS, CLOSED = PREFIX + "adopt_x", PREFIX + "adopted_x"
+LINKS, DETACHED = PREFIX + "adopt_x", PREFIX + "adopted_x"
 
 
 class Rows:
@@ -182,12 +182,12 @@ def test_copy_while_the_links_are_removed(rows):
 def test_removal_that_was_cut_off(rows):
     rows.put(50)
     rows.step("--copy")
-    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {CLOSED}")
+    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {DETACHED}")
     rows.put(51)
     check("no copy goes on", run("adopt", "x", "--copy")[0] in (5, 6) and rows.states()[51] == OPEN)
     rows.step("--apply")
     rows.step("--compare", what="after it was applied again")
-    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {CLOSED}")
+    rows.sql(f"ALTER TABLE {LINKS} RENAME TO {DETACHED}")
     out = rows.step("--remove", what="once more")
     check("it ends what was begun", "returned 1" in out and rows.states()[50] == OPEN, out)
     out = rows.step("--remove", what="of nothing")

@@ -5,7 +5,7 @@
 #include "ops/pause.h"
 #include "suite.h"
 
-THEME(cancel, EACH_PLAN);
+THEME(cancel, EACH_PLAN_AND_HOLD);
 
 static const int64_t soon[] = {1, 1};
 static const tp_retry at_once = {.size = sizeof(tp_retry), .delays_ms = soon, .count = LENGTH(soon)};

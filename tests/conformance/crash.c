@@ -1,17 +1,19 @@
-/* Leases that lapse, of processes that are killed or because the test lets them: the task comes back with one
- * failure more, and the retry policy decides whether it is handled again, fails or is skipped. What the
- * processes do: roles.c. */
-#include <time.h>
-
+/* Leases that lapse, of processes that are killed or because the test lets time pass: the task comes back
+ * with one failure more, and the retry policy decides whether it is handled again, fails or is skipped. What
+ * the processes do: roles.c. */
 #include "suite.h"
 
 THEME(crash, EACH_PLAN);
 
-enum { LEASE_MS = 400, CLAIM_TRIES = 15000 };
-#define LEASE "400"
+enum { CLAIM_TRIES = 15000 };
+#define LEASE "60000"
 
-/* Claims until there is something; a real lease must lapse meanwhile. */
-static tp_batch *claim_when_lapsed(tp_conn *conn, const tp_retry *retry) {
+static void lapse(void) {
+    must(tp_test_advance(pool.eye, 62000)); /* clocks of sessions differ by a second */
+}
+
+/* Claims until there is something: the database may not have noticed yet that the process is dead. */
+static tp_batch *claim_when_free(tp_conn *conn, const tp_retry *retry) {
     static const struct timespec pause = {.tv_nsec = 20 * 1000000};
     for (int i = 0; i < CLAIM_TRIES; i++) {
         tp_batch *batch = NULL;
@@ -40,14 +42,13 @@ static void kill_holder(const char *role, size_t count, char (*ids)[ID]) {
 
 TEST(test_crash__tasks_of_a_killed_process_come_back_with_one_failure_more) {
     char put[3][ID], held[3][ID];
-    int64_t lapses[3];
     size_t back = 0;
     task_put_many(3, put);
     kill_holder("hold", 3, held);
-    for (int i = 0; i < 3; i++)
-        lapses[i] = row_of(put[i]).due_at;
+    expect_nothing(pool.a); /* not a moment too soon */
+    lapse();
     while (back < 3) {
-        tp_batch *batch = claim_when_lapsed(pool.a, NULL);
+        tp_batch *batch = claim_when_free(pool.a, NULL);
         for (size_t i = 0; i < tp_batch_count(batch); i++, back++) {
             const tp_task *task = tp_batch_task(batch, i);
             expect_number(task->failures, 1);
@@ -56,8 +57,6 @@ TEST(test_crash__tasks_of_a_killed_process_come_back_with_one_failure_more) {
             assert_string_equal(row_of(task->id).reason, task->reason);
         }
     }
-    for (int i = 0; i < 3; i++) /* and not a moment too soon */
-        assert_true(row_of(put[i]).modified_at >= lapses[i]);
 }
 
 TEST(test_crash__an_effect_that_was_not_committed_is_not_there_twice) {
@@ -65,7 +64,8 @@ TEST(test_crash__an_effect_that_was_not_committed_is_not_there_twice) {
     const char *id = put_one();
     kill_holder("pay", 1, held);
     assert_string_equal(held[0], id);
-    tp_batch *batch = claim_when_lapsed(pool.a, NULL);
+    lapse();
+    tp_batch *batch = claim_when_free(pool.a, NULL);
     expect_number(effects_of(id), 0);
     expect_row(id, "pending", "handling", 1);
     must(tp_begin(pool.a));

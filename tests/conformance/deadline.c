@@ -7,7 +7,7 @@
 #include "ops/pause.h"
 #include "suite.h"
 
-THEME(deadline, EACH_PLAN);
+THEME(deadline, EACH_PLAN_AND_HOLD);
 
 #define HOUR  INT64_C(3600000)
 #define PAST  (LONG_AGO + 1)
@@ -98,6 +98,17 @@ TEST(test_stop_cause__is_none_while_a_task_is_held_and_lost_when_it_is_not) {
     must(tp_complete(pool.a, task));
     if (holds()) must(tp_commit(pool.a));
     expect_cause(task, TP_STOP_LOST, "the claim is no longer held");
+}
+
+TEST_ONCE(test_stop_cause__is_lost_when_another_claimed_it_or_it_was_given_back) {
+    const char *id = put_one();
+    const tp_task *lapsed = leased(id);
+    row_make_due(id);
+    const tp_task *anew = claim_this(pool.b, id);
+    expect_cause(lapsed, TP_STOP_LOST, "the claim is no longer held");
+    expect_cause(anew, TP_STOP_NONE, "");
+    must(tp_release(pool.b, anew, 0));
+    expect_cause(anew, TP_STOP_LOST, "the claim is no longer held");
 }
 
 TEST_ONCE(test_stop_cause__is_a_cancel_or_a_deadline_that_has_passed) {
@@ -206,6 +217,27 @@ TEST(test_deadline__that_comes_while_a_session_believes_in_none_is_obeyed) {
         continue;
     expect_none_claimed(pool.a);
     expect_row(id, "finished", "skipped", 0);
+}
+
+static void make_old(struct tpi_link *link, void *arg) {
+    (void)link;
+    (void)arg;
+    pool.a->pauses->read_at -= HOUR;
+}
+
+/* As if the claim had waited for a lock meanwhile. */
+TEST(test_deadline__that_comes_while_a_claim_is_under_way_is_obeyed) {
+    tpi_pause_forget(pool.a);
+    must(tpi_pause_refresh(pool.a));
+    const char *id = put(.deadline_ms = 1);
+    sql_run(pool.eye, "UPDATE tp_cancel SET due_at = %" PRId64 " WHERE task_id = '%s'", PAST, id);
+    row_make_due(id);
+    tpi_pause_hint(false);
+    if (holds()) must(tp_begin(pool.a));
+    meet_call(NULL, make_old, NULL);
+    expect_nothing(pool.a);
+    if (holds()) must(tp_commit(pool.a));
+    expect_past(id, 0);
 }
 
 /* ---- What is in hand ----------------------------------------------------------------------------------- */
@@ -317,6 +349,47 @@ TEST_ONCE(test_deadline__of_what_failed_for_good_is_swept_and_the_task_stays_for
     sweep(1);
     expect_row(id, "failed", "failed", 1);
     expect_number(count_of("tp_cancel"), 0);
+}
+
+/* ---- Where it is seen ---------------------------------------------------------------------------------- */
+
+static int64_t listed(const char *id, tp_list_request request) {
+    tp_batch *batch = NULL;
+    request.size = sizeof request;
+    must(list_into(pool.a, &request, &batch));
+    for (size_t i = 0; i < tp_batch_count(batch); i++)
+        if (strcmp(tp_batch_task(batch, i)->id, id) == 0) return tp_batch_task(batch, i)->deadline_at;
+    fail_msg("%s is not listed", id);
+    return 0;
+}
+
+/* By each way that a list may go: by ids, by a key, by the last change, of one pool or of all. */
+static void expect_listed(const char *id, int64_t wanted) {
+    const char *in[] = {row_of(id).pool, "all"}, *ids[] = {id};
+    for (size_t i = 0; i < LENGTH(in); i++) {
+        expect_number(listed(id, (tp_list_request){.pool = in[i]}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .biz_key = "listed"}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .since = 1}), wanted);
+        expect_number(listed(id, (tp_list_request){.pool = in[i], .ids = ids, .id_count = 1}), wanted);
+    }
+}
+
+TEST_ONCE(test_deadline__is_in_every_list_until_the_task_has_ended) {
+    const int64_t due = INT64_C(4102444800000);
+    const char *with = put(.biz_key = "listed", .due_at = due, .deadline_ms = 5);
+    const char *without = put(.biz_key = "listed", .due_at = due);
+    const char *done = put(.biz_key = "listed", .deadline_at = due);
+    const char *asked = put(.biz_key = "listed", .due_at = due);
+    sql_run(pool.eye,
+            "INSERT INTO tp_cancel (task_id, due_at, who, created_at) SELECT id, 0, 'ann', created_at "
+            "FROM tp_pending WHERE id = '%s'",
+            asked);
+    expect_listed(with, due + 5);
+    expect_listed(without, 0);
+    expect_listed(asked, 0);
+    expect_listed(done, due);
+    must(tp_complete(pool.a, claim_this(pool.a, done)));
+    expect_listed(done, 0);
 }
 
 /* ---- When it is ---------------------------------------------------------------------------------------- */

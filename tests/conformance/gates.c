@@ -16,16 +16,13 @@ static const tp_retry at_once = {.size = sizeof(tp_retry), .delays_ms = soon, .c
 
 /* Each task of the key in this order, one at a time, and nothing besides. */
 static void expect_order(char (*ids)[ID], size_t count) {
-    bool hold = pool_plan_holds(pool.plan ? pool.plan : "");
     for (size_t i = 0; i < count; i++) {
-        if (hold) must(tp_begin(pool.a));
         make_due();
         tp_batch *batch = claim_up_to(pool.a, 10);
         expect_count(batch, 1);
         assert_string_equal(tp_batch_task(batch, 0)->id, ids[i]);
         expect_nothing(pool.b);
         must(tp_complete(pool.a, tp_batch_task(batch, 0)));
-        if (hold) must(tp_commit(pool.a));
         expect_row(ids[i], "finished", "done", 0);
     }
     expect_nothing(pool.a);
@@ -171,18 +168,15 @@ TEST(test_gates__a_lapse_for_good_blocks_or_passes_too) {
 SUITE_TEST(test_gates__no_more_than_the_width_are_let_through, EACH_PLAN) {
     char ids[6][ID];
     const tp_task *tasks[6];
-    bool hold = pool_plan_holds(pool.plan);
     must(tp_gate_set(pool.a, "bank", 2, TP_GATE_BLOCK, NULL));
     put_behind("bank", NULL, 6, ids);
     for (int left = 6; left > 0; left -= 2) {
         expect_through("bank", 2);
-        if (hold) must(tp_begin(pool.a));
         make_due();
         tp_batch *batch = claim(pool.a, 2);
         tasks_of(batch, tasks);
         expect_nothing(pool.b);
         must(tp_complete_many(pool.a, tasks, 2, NULL));
-        if (hold) must(tp_commit(pool.a));
     }
     expect_through("bank", 0);
     expect_number(count_of("tp_finished WHERE gate = 'bank'"), 6);
@@ -338,29 +332,17 @@ TEST(test_gates__what_cannot_be_is_refused_with_words) {
     expect(TP_NONE, tp_gate_each(pool.a, "bank", (tp_gate_fn)abort, NULL));
 }
 
-struct seen {
-    int gates;
-    tp_gate bank;
-};
-
-static void see_gate(const tp_gate *gate, void *arg) {
-    struct seen *seen = arg;
-    seen->gates++;
-    if (strcmp(gate->name, "bank") == 0) seen->bank = *gate;
-}
-
 TEST(test_gates__are_listed_with_what_is_behind_them) {
     char ids[5][ID];
-    struct seen seen = {0};
     must(tp_gate_set(pool.a, "bank", 2, TP_GATE_PASS, "tester"));
     put_behind("bank", NULL, 5, ids);
     put_behind(NULL, "k", 2, ids);
-    must(tp_gate_each(pool.b, NULL, see_gate, &seen));
-    expect_number(seen.gates, 2); /* and = */
-    expect_number(seen.bank.width, 2);
-    expect_number(seen.bank.through, 2);
-    expect_number(seen.bank.waiting, 3);
-    expect_number(seen.bank.on_failure, TP_GATE_PASS);
+    expect_gates(2); /* and = */
+    tp_gate bank = gate_now("bank");
+    expect_number(bank.width, 2);
+    expect_number(bank.through, 2);
+    expect_number(bank.waiting, 3);
+    expect_number(bank.on_failure, TP_GATE_PASS);
 }
 
 /* ---- No answer ----------------------------------------------------------------------------------------- */

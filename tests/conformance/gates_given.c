@@ -52,6 +52,33 @@ void expect_waits(const char *id) {
     expect_number(row_of(id).due_at, TPI_GATE_WAITS);
 }
 
+struct seen {
+    int gates;
+    tp_gate last;
+};
+
+static void see_gate(const tp_gate *gate, void *arg) {
+    struct seen *seen = arg;
+    seen->gates++;
+    seen->last = *gate;
+}
+
+static struct seen see_gates(const char *name) {
+    struct seen seen = {0};
+    must(tp_gate_each(pool.b, name, see_gate, &seen));
+    return seen;
+}
+
+tp_gate gate_now(const char *name) {
+    struct seen seen = see_gates(name);
+    expect_number(seen.gates, 1);
+    return seen.last;
+}
+
+void expect_gates(int count) {
+    expect_number(see_gates(NULL).gates, count);
+}
+
 void fail_for_good(const char *id) {
     expect(TP_EXHAUSTED, tp_fail(pool.a, take_this(pool.a, id), "no account", &never));
     expect_row(id, "failed", "failed", 1);

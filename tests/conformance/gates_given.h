@@ -14,6 +14,9 @@ int64_t through(const char *gate);
 /* So many are let through, by the gate's own tasks and by theirs. */
 void expect_through(const char *gate, int64_t count);
 void expect_waits(const char *id);
+tp_gate gate_now(const char *name);
+/* So many gates and patterns are listed. */
+void expect_gates(int count);
 /* Where the clock is carried on, what is due now may be so a second later only. */
 void make_due(void);
 const tp_task *take_this(tp_conn *conn, const char *id);

@@ -34,24 +34,6 @@ static void advance(int64_t ms) {
     must(tp_test_advance(pool.eye, ms));
 }
 
-struct seen {
-    int gates;
-    tp_gate gate;
-};
-
-static void see_gate(const tp_gate *gate, void *arg) {
-    struct seen *seen = arg;
-    seen->gates++;
-    seen->gate = *gate;
-}
-
-static tp_gate gate_now(const char *name) {
-    struct seen seen = {0};
-    must(tp_gate_each(pool.b, name, see_gate, &seen));
-    expect_number(seen.gates, 1);
-    return seen.gate;
-}
-
 /* ---- Coming back --------------------------------------------------------------------------------------- */
 
 TEST(test_tokens__one_comes_back_a_period_after_the_end_of_its_task) {
@@ -282,9 +264,7 @@ TEST(test_patterns__make_a_gate_with_its_first_task_and_it_goes_with_its_last) {
     expect_number(made.on_failure, TP_GATE_PASS);
     expect_number(pattern.through, 2);
     expect_number(pattern.waiting, 2);
-    struct seen seen = {0};
-    must(tp_gate_each(pool.b, NULL, see_gate, &seen));
-    expect_number(seen.gates, 2); /* = and the pattern */
+    expect_gates(2); /* = and the pattern */
     expect(TP_MISUSE, tp_gate_remove(pool.a, "tenant-*", NULL));
     complete(a[0]);
     complete(b[0]);

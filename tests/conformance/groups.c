@@ -47,11 +47,8 @@ static void expect_due(const char *id) {
 }
 
 static void complete_this(const char *id) {
-    bool hold = pool_plan_holds(pool.plan ? pool.plan : "");
     row_make_due(id);
-    if (hold) must(tp_begin(pool.a));
     must(tp_complete(pool.a, claim_this(pool.a, id)));
-    if (hold) must(tp_commit(pool.a));
 }
 
 static void fail_this(const char *id) {
@@ -93,8 +90,10 @@ TEST(test_groups__do_not_end_while_a_task_is_on_its_way_between_two_pools) {
     open_with("payroll", TP_GROUP_ALL_DONE, 1, between);
     must(tp_group_close(pool.a, "payroll"));
     complete_this(between[0]);
+    tpi_group_slow_ms = INT64_MAX; /* on a busy machine it would be noted how far the group is */
     faults_open();
     faults_clear();
+    tpi_group_slow_ms = INT64_MAX; /* how far a slow question came is looked at, too */
     size_t looks = faults_count("group_first_open");
     (void)faults_at(.statement = "group_lock", .times = 1, .meet = comes_back);
     (void)faults_at(.statement = "group_first_open", .times = 1, .meet = goes_away);
@@ -108,6 +107,7 @@ TEST(test_groups__do_not_end_while_a_task_is_on_its_way_between_two_pools) {
     faults_clear();
     goes_away(NULL, NULL);
     ended(1);
+    tpi_group_slow_ms = 20;
 }
 
 /* ---- The end ------------------------------------------------------------------------------------------- */

@@ -165,7 +165,8 @@ TEST(test_history__tells_nothing_of_a_task_that_is_done) {
         must(settles[i].call(pool.a, task));
         bool moves = i < 2; /* to the finished pool; begin, probe and commit may be statements, too */
         bool in_two = moves && strcmp(pool.entry, "postgres") != 0;
-        assert_in_range(tp_conn_counters(pool.a)->statements - before, in_two ? 2 : 1, in_two ? 5 : 1);
+        int most = (in_two ? 5 : 1) + pool_on_generic(); /* how late it is is asked now and then */
+        assert_in_range(tp_conn_counters(pool.a)->statements - before, in_two ? 2 : 1, most);
         expect(TP_NONE, tp_history_each(pool.a, task->id, 0, see, &seen));
     }
 }

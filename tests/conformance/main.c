@@ -89,8 +89,9 @@ static bool is_turn(const struct suite_test *test, const char *plan) {
 }
 
 static bool is_run(const struct suite_test *test, enum suite_runs runs, const char *plan) {
-    if (test->runs == A_PLAN) return runs == EACH_PLAN && is_turn(test, plan);
-    return test->runs == runs;
+    if (test->runs == A_PLAN) return runs == EACH_PLAN && !pool_plan_holds(plan) && is_turn(test, plan);
+    if (test->runs == EACH_PLAN_AND_HOLD) return runs == EACH_PLAN;
+    return test->runs == runs && !pool_plan_holds(plan);
 }
 
 static size_t gather(struct CMUnitTest *tests, enum suite_runs runs, const char *plan) {
@@ -139,7 +140,7 @@ static int run_all(void) {
             plans[plan_count++] = pool_plans[i];
     for (int i = 0; i < plan_count; i++)
         failed += run(EACH_PLAN, plans[i]);
-    return failed;
+    return pool_plan_possible("hold") ? failed + run(EACH_PLAN, "hold") : failed;
 }
 
 int main(int argc, char **argv) {

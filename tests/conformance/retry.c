@@ -6,7 +6,7 @@ THEME(retry, A_PLAN);
 #define RETRY(delays)                                                                                        \
     { .size = sizeof(tp_retry), .delays_ms = delays, .count = sizeof(delays) / sizeof(delays)[0] }
 
-/* Fails the task, due again after delay_ms; makes it due. */
+/* Fails the task, due again after delay_ms, a minute at least; makes it due. */
 static void fail_and_wait(const char *id, const tp_retry *retry, int failures, int64_t delay_ms) {
     const tp_task *task = claim_this(pool.a, id);
     expect_number(task->failures, failures - 1);
@@ -36,10 +36,10 @@ TEST(test_retry__the_default_ladder_is_one_five_twenty_minutes) {
 }
 
 TEST(test_retry__a_ladder_of_ones_own) {
-    static const int64_t delays[] = {1500, 86400000};
+    static const int64_t delays[] = {90000, 86400000};
     static const tp_retry ladder = RETRY(delays);
     const char *id = put_one();
-    fail_and_wait(id, &ladder, 1, 1500);
+    fail_and_wait(id, &ladder, 1, 90000);
     fail_and_wait(id, &ladder, 2, 86400000);
     fail_for_good(id, &ladder, 3);
 }
@@ -56,13 +56,13 @@ TEST(test_retry__the_task_itself_may_allow_fewer_failures) {
 }
 
 TEST(test_retry__or_more_and_then_the_last_delay_is_repeated) {
-    static const int64_t delays[] = {1000, 2000};
+    static const int64_t delays[] = {60000, 120000};
     static const tp_retry ladder = RETRY(delays);
     tp_new_task task = enqueue(pool.a, .max_failures = 5);
-    fail_and_wait(task.id, &ladder, 1, 1000);
-    fail_and_wait(task.id, &ladder, 2, 2000);
-    fail_and_wait(task.id, &ladder, 3, 2000);
-    fail_and_wait(task.id, &ladder, 4, 2000);
+    fail_and_wait(task.id, &ladder, 1, 60000);
+    fail_and_wait(task.id, &ladder, 2, 120000);
+    fail_and_wait(task.id, &ladder, 3, 120000);
+    fail_and_wait(task.id, &ladder, 4, 120000);
     fail_for_good(task.id, &ladder, 5);
 }
 
@@ -95,11 +95,11 @@ TEST(test_retry__a_task_that_failed_before_can_be_done) {
 
 TEST(test_retry__exponential_delays_grow_to_their_cap) {
     static const tp_retry growing = {
-        .size = sizeof growing, .first_ms = 1000, .last_ms = 5000, .factor = 3, .count = 3};
+        .size = sizeof growing, .first_ms = 60000, .last_ms = 300000, .factor = 3, .count = 3};
     const char *id = put_one();
-    fail_and_wait(id, &growing, 1, 1000);
-    fail_and_wait(id, &growing, 2, 3000);
-    fail_and_wait(id, &growing, 3, 5000);
+    fail_and_wait(id, &growing, 1, 60000);
+    fail_and_wait(id, &growing, 2, 180000);
+    fail_and_wait(id, &growing, 3, 300000);
     fail_for_good(id, &growing, 4);
 }
 
@@ -128,11 +128,11 @@ static int64_t say(const tp_task *task, int32_t failures, const char *reason, vo
 }
 
 TEST(test_retry__a_callback_decides_on_delay_and_end) {
-    int64_t unit = 7000;
+    int64_t unit = 70000;
     tp_retry own = {.size = sizeof own, .delay = say, .arg = &unit};
     const char *id = put_one();
-    fail_and_wait(id, &own, 1, 7000);
-    fail_and_wait(id, &own, 2, 14000);
+    fail_and_wait(id, &own, 1, 70000);
+    fail_and_wait(id, &own, 2, 140000);
     fail_for_good(id, &own, 3);
 }
 

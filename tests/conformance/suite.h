@@ -1,7 +1,7 @@
 /* The conformance suite: what every database and every claim plan must do alike. A theme is one file of
- * tests; those of each plan run once for every plan that the database can do, the others once. A settle is
- * the same statements whatever plan claimed: tests of a plan run by one of them, neighbours and databases by
- * others; with --only by each. */
+ * tests; those of each plan run once for every plan with a lease that the database can do, and by plan hold
+ * where they say so; the others once. A settle is the same statements whatever plan claimed: tests of a plan
+ * run by one of them, neighbours and databases by others; with --only by each. */
 #ifndef TESTS_CONFORMANCE_SUITE_H
 #define TESTS_CONFORMANCE_SUITE_H
 
@@ -20,7 +20,7 @@
 
 /* ---- Themes and tests -------------------------------------------------------------------------------- */
 
-enum suite_runs { ONCE, EACH_PLAN, A_PLAN };
+enum suite_runs { ONCE, EACH_PLAN, EACH_PLAN_AND_HOLD, A_PLAN };
 
 struct suite_test {
     const char *name;

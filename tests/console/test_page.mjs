@@ -201,6 +201,7 @@ async function actions(page) {
   run(["schedule", "remove", "salaries"]);
   await lostAnswer(page);
   await cancels(page);
+  await deadlines(page);
   const [{ id }] = of(HOSTILE.handler);
   for (const [params, fields] of /** @type {[string, number][]} */ ([["{}\n[]\r\n", 0], ["{}\r\n", 1]])) {
     run(["edit", id, "--params", params, "--who", "ben"]);
@@ -214,6 +215,23 @@ async function actions(page) {
   await confirm(page, "parameters were wrong");
   await until("the task is edited", () => json("show", id)[0].params === '{"now":\r\n"fine"}');
   check("an edited task is retried", json("show", id)[0].state === "pending");
+}
+
+/** A list shows a deadline; the edit form moves it and takes it away. */
+async function deadlines(page) {
+  const id = run(["enqueue", "until", "{}", "--deadline", "2100-06-01T00:00:00Z"]).trim();
+  await goTo(page, "pool/tasks?handler=until");
+  check("a list has the deadline", /Deadline 2100-0[56]/.test(await page.textContent("tbody")));
+  for (const [said, wanted] of [["2101-02-03T04:05", Date.parse("2101-02-03T04:05")], ["", null]]) {
+    await goTo(page, `pool/task/${id}`);
+    await page.click(".actions button:has-text('Edit')");
+    check("what is there is filled in", (await page.inputValue("#edit-deadline")).startsWith(wanted ? "2100-0" : "2101-02-03T04:05"));
+    await axe(page, "the edit form");
+    await page.fill("#edit-deadline", said);
+    await confirm(page, "the file closes later");
+    await until("the deadline is edited", () => json("show", id)[0].deadline_at === wanted);
+  }
+  check("and nothing else", json("show", id)[0].params === "{}" && json("show", id)[0].priority === 0);
 }
 
 /** Whatever comes of a cancel is said, also when the task moves while the dialog is open. */

@@ -260,6 +260,7 @@ void inject_open(bool all) {
 
 void inject_count(const struct tpi_link *link) {
     inject.link = link;
+    inject.hit = inject.killed = false; /* of the operation before */
     faults_clear();
     for (int way = 0; way < WAYS; way++) {
         struct faults_aim aim = aim_of((enum way)way);

@@ -12,7 +12,7 @@
 #include "faults/points.h"
 #include "ops/doctor.h"
 
-enum { TESTS_MAX = 400 };
+enum { TESTS_MAX = 1000 };
 
 static const struct group *const groups[] = {
 #define GROUP_POINTER(name) &name##_group,

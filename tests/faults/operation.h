@@ -227,6 +227,13 @@ void forget_all(tp_conn *conn);
 extern const char long_reason[], reason_like_a_lapse[];
 extern const tp_retry no_retry;
 
+/* ---- Calls of several groups --------------------------------------------------------------------------- */
+
+tp_status enqueue_fresh(struct work *work);     /* the first alone */
+tp_status enqueue_all_fresh(struct work *work); /* in one call */
+tp_status claim_nothing(struct work *work);
+tp_status sweep_cancelled(struct work *work);
+
 /* ---- What several must find stored ----------------------------------------------------------------------
  */
 

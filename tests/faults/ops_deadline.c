@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "faults/operation.h"
-#include "ops/for_workers.h"
 
 #define AHEAD INT64_C(4102444800000)
 
@@ -54,35 +53,10 @@ static void past_and_failed(struct work *work) {
 
 /* ---- Calls --------------------------------------------------------------------------------------------- */
 
-static tp_status enqueue(struct work *work) {
-    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
-    work_note_fresh(work);
-    return status;
-}
-
-static tp_status enqueue_many(struct work *work) {
-    size_t inserted = 0;
-    tp_status status = tp_enqueue_many(work->conn, work->fresh, work->fresh_count, &inserted);
-    work_note_fresh(work);
-    return status;
-}
-
 static tp_status replace(struct work *work) {
     tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
     if (status == TP_OK && strcmp(work->fresh[0].existing_id, work->ids[0]) != 0) wrong("it was put in");
     return status;
-}
-
-static tp_status claim_nothing(struct work *work) {
-    tp_batch *batch = UNTOUCHED(tp_batch);
-    tp_status status = tp_claim(work->conn, &work->request, &batch);
-    want_untouched(status, status == TP_NONE ? UNTOUCHED(tp_batch) : batch);
-    return status;
-}
-
-static tp_status sweep(struct work *work) {
-    size_t done = 0;
-    return tpi_cancel_sweep(work->conn, 100, &done);
 }
 
 static tp_status retry(struct work *work) {
@@ -124,16 +98,17 @@ static void is_wanted_again(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"enqueue with a deadline", 0, fresh, enqueue, TP_OK, are_pending_until, there_or_not},
-    {"enqueue with a deadline, in a transaction", TRAIT_TRANSACTION, fresh, enqueue, TP_OK, are_pending_until,
+    {"enqueue with a deadline", 0, fresh, enqueue_fresh, TP_OK, are_pending_until, there_or_not},
+    {"enqueue with a deadline, in a transaction", TRAIT_TRANSACTION, fresh, enqueue_fresh, TP_OK,
+     are_pending_until, there_or_not},
+    {"borrowed: enqueue with a deadline", TRAIT_BORROWED, fresh, enqueue_fresh, TP_OK, are_pending_until,
      there_or_not},
-    {"borrowed: enqueue with a deadline", TRAIT_BORROWED, fresh, enqueue, TP_OK, are_pending_until,
+    {"enqueue with a deadline and an id", 0, fresh_with_id, enqueue_fresh, TP_OK, are_pending_until,
      there_or_not},
-    {"enqueue with a deadline and an id", 0, fresh_with_id, enqueue, TP_OK, are_pending_until, there_or_not},
-    {"enqueue_many with deadlines", 0, fresh_three, enqueue_many, TP_OK, are_pending_until},
+    {"enqueue_many with deadlines", 0, fresh_three, enqueue_all_fresh, TP_OK, are_pending_until},
     {"enqueue that replaces a deadline", 0, fresh_to_replace, replace, TP_OK, is_changed},
     {"claim of what is past its deadline", TRAIT_PIECEMEAL, past, claim_nothing, TP_NONE, is_skipped},
-    {"cancel_sweep of a deadline", TRAIT_PIECEMEAL, past, sweep, TP_OK, is_skipped},
+    {"cancel_sweep of a deadline", TRAIT_PIECEMEAL, past, sweep_cancelled, TP_OK, is_skipped},
     {"retry of what is past its deadline", TRAIT_PIECEMEAL, past_and_failed, retry, TP_OK, is_wanted_again},
 };
 

@@ -20,12 +20,6 @@ static void fresh_of_older_program(struct work *work) {
     task->dedup_key = work->key;
 }
 
-static tp_status enqueue(struct work *work) {
-    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
-    work_note_fresh(work);
-    return status;
-}
-
 static void again_when_finished(struct work *work) {
     work_claimed(work, 1);
     must(tp_complete(pool.b, work->tasks[0]));
@@ -102,18 +96,6 @@ static void fresh_sixty(struct work *work) {
         work_fresh(work)->params = "{\"a\":\"\xc3\xa4\"}";
 }
 
-static tp_status enqueue_many(struct work *work) {
-    size_t inserted = (size_t)(int64_t)MARK;
-    int there = 0;
-    for (size_t i = 0; i < work->id_count; i++)
-        there += snapshot_task(&work->now, work->ids[i]) != NULL;
-    tp_status status = tp_enqueue_many(work->conn, work->fresh, work->fresh_count, &inserted);
-    work_note_fresh(work);
-    want_untouched_number(status, inserted);
-    if (status == TP_OK) want_number(inserted, work->fresh_count - (size_t)there);
-    return status;
-}
-
 /* Its calendar is read before; its time may be another the next time. */
 static void fresh_at_cut_off(struct work *work) {
     tp_calendar calendar = TP_CALENDAR_INIT;
@@ -143,24 +125,26 @@ static void is_in_ledger(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"enqueue", 0, fresh_long, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue with dedup_key", 0, fresh_with_key, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue with an id of the caller's own", 0, fresh_with_id, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue by an older program", 0, fresh_of_older_program, enqueue, TP_OK, are_pending, there_or_not},
-    {"enqueue of what is done", 0, again_when_finished, enqueue, TP_EXISTS, is_done},
-    {"enqueue of what was edited", 0, again_when_edited, enqueue, TP_EXISTS, is_edited},
-    {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue, TP_OK, are_pending,
+    {"enqueue", 0, fresh_long, enqueue_fresh, TP_OK, are_pending, there_or_not},
+    {"enqueue with dedup_key", 0, fresh_with_key, enqueue_fresh, TP_OK, are_pending, there_or_not},
+    {"enqueue with an id of the caller's own", 0, fresh_with_id, enqueue_fresh, TP_OK, are_pending,
      there_or_not},
-    {"enqueue at a cut-off", 0, fresh_at_cut_off, enqueue, TP_OK, are_pending, there_or_not},
+    {"enqueue by an older program", 0, fresh_of_older_program, enqueue_fresh, TP_OK, are_pending,
+     there_or_not},
+    {"enqueue of what is done", 0, again_when_finished, enqueue_fresh, TP_EXISTS, is_done},
+    {"enqueue of what was edited", 0, again_when_edited, enqueue_fresh, TP_EXISTS, is_edited},
+    {"enqueue, in a transaction", TRAIT_TRANSACTION, fresh_with_key, enqueue_fresh, TP_OK, are_pending,
+     there_or_not},
+    {"enqueue at a cut-off", 0, fresh_at_cut_off, enqueue_fresh, TP_OK, are_pending, there_or_not},
     {"enqueue that replaces", 0, fresh_to_replace, enqueue_another, TP_OK, is_replaced},
     {"enqueue that replaces, in a transaction", TRAIT_TRANSACTION, fresh_to_replace, enqueue_another, TP_OK,
      is_replaced},
     {"borrowed: enqueue that replaces", TRAIT_BORROWED, fresh_to_replace, enqueue_another, TP_OK,
      is_replaced},
     {"enqueue that pushes back", TRAIT_EXPENSIVE, fresh_to_push_back, enqueue_another, TP_OK, is_pushed_back},
-    {"enqueue_many", 0, fresh_three, enqueue_many, TP_OK, are_pending},
-    {"enqueue_many, sixty", TRAIT_EXPENSIVE, fresh_sixty, enqueue_many, TP_OK, are_pending},
-    {"enqueue_many, in a transaction", TRAIT_TRANSACTION, fresh_three, enqueue_many, TP_OK, are_pending},
+    {"enqueue_many", 0, fresh_three, enqueue_all_fresh, TP_OK, are_pending},
+    {"enqueue_many, sixty", TRAIT_EXPENSIVE, fresh_sixty, enqueue_all_fresh, TP_OK, are_pending},
+    {"enqueue_many, in a transaction", TRAIT_TRANSACTION, fresh_three, enqueue_all_fresh, TP_OK, are_pending},
     {"once", TRAIT_SAME_CONNECTION, one_claimed, once, TP_OK, is_in_ledger},
     {"once, for no task", TRAIT_SAME_CONNECTION | TRAIT_EXPENSIVE, NULL, once, TP_OK, is_in_ledger},
     {"once, in a transaction", TRAIT_TRANSACTION, one_claimed, once, TP_OK, is_in_ledger, key_or_not},

@@ -91,19 +91,6 @@ static void token_is_back(struct work *work) {
 
 /* ---- Calls --------------------------------------------------------------------------------------------- */
 
-static tp_status enqueue(struct work *work) {
-    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
-    work_note_fresh(work);
-    return status;
-}
-
-static tp_status enqueue_many(struct work *work) {
-    size_t inserted = 0;
-    tp_status status = tp_enqueue_many(work->conn, work->fresh, 3, &inserted);
-    work_note_fresh(work);
-    return status;
-}
-
 static tp_selection selection(void) {
     tp_selection all = TP_SELECTION_INIT;
     all.handler = pool.handler;
@@ -237,11 +224,12 @@ static void three_are_seen(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"enqueue behind a key", 0, fresh_of_key, enqueue, TP_OK, is_behind, there_or_not},
-    {"enqueue behind a key, in a transaction", TRAIT_TRANSACTION, fresh_of_key, enqueue, TP_OK, is_behind,
+    {"enqueue behind a key", 0, fresh_of_key, enqueue_fresh, TP_OK, is_behind, there_or_not},
+    {"enqueue behind a key, in a transaction", TRAIT_TRANSACTION, fresh_of_key, enqueue_fresh, TP_OK,
+     is_behind, there_or_not},
+    {"borrowed: enqueue behind a key", TRAIT_BORROWED, fresh_of_key, enqueue_fresh, TP_OK, is_behind,
      there_or_not},
-    {"borrowed: enqueue behind a key", TRAIT_BORROWED, fresh_of_key, enqueue, TP_OK, is_behind, there_or_not},
-    {"enqueue_many behind keys", 0, fresh_of_keys, enqueue_many, TP_OK, are_behind},
+    {"enqueue_many behind keys", 0, fresh_of_keys, enqueue_all_fresh, TP_OK, are_behind},
     {"complete behind a gate", 0, first_claimed, complete, TP_OK, next_is_through},
     {"complete behind a gate, in a transaction", INSIDE, first_claimed, complete, TP_OK, next_is_through},
     {"complete_many behind a gate", 0, first_claimed, complete_many, TP_OK, next_is_through},
@@ -256,7 +244,7 @@ static const struct operation operations[] = {
     {"gate_remove", 0, a_gate, remove_again, TP_OK, gate_is_gone},
     {"gate_each", 0, three_behind, look, TP_OK, three_are_seen},
     {"gates_mend", 0, first_left, mend, TP_OK, two_are_mended},
-    {"enqueue behind a gate that a pattern makes", 0, fresh_of_tenant, enqueue, TP_OK, is_behind,
+    {"enqueue behind a gate that a pattern makes", 0, fresh_of_tenant, enqueue_fresh, TP_OK, is_behind,
      there_or_not},
     {"gate_set_with", 0, NULL, set_with_again, TP_OK, gate_is_there},
     {"gates_give_tokens", 0, token_is_back, give_tokens, TP_OK, two_are_mended},

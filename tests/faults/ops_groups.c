@@ -66,19 +66,6 @@ static void gone(struct work *work) {
 
 /* ---- Calls --------------------------------------------------------------------------------------------- */
 
-static tp_status enqueue(struct work *work) {
-    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
-    work_note_fresh(work);
-    return status;
-}
-
-static tp_status enqueue_many(struct work *work) {
-    size_t inserted = 0;
-    tp_status status = tp_enqueue_many(work->conn, work->fresh, 3, &inserted);
-    work_note_fresh(work);
-    return status;
-}
-
 static tp_status once(struct work *work, tp_status status, tp_status again) {
     return status == again && work->calls > 1 ? TP_OK : status;
 }
@@ -216,12 +203,12 @@ static void is_forgotten(struct work *work) {
 }
 
 static const struct operation operations[] = {
-    {"enqueue into a group", 0, fresh_in, enqueue, TP_OK, is_in, there_or_not},
-    {"enqueue into a group, in a transaction", TRAIT_TRANSACTION, fresh_in, enqueue, TP_OK, is_in,
+    {"enqueue into a group", 0, fresh_in, enqueue_fresh, TP_OK, is_in, there_or_not},
+    {"enqueue into a group, in a transaction", TRAIT_TRANSACTION, fresh_in, enqueue_fresh, TP_OK, is_in,
      there_or_not},
-    {"borrowed: enqueue into a group", TRAIT_BORROWED, fresh_in, enqueue, TP_OK, is_in, there_or_not},
-    {"enqueue_many into and after groups", 0, fresh_mixed, enqueue_many, TP_OK, are_in},
-    {"enqueue after a group that has ended", 0, fresh_late, enqueue, TP_OK, is_due, there_or_not},
+    {"borrowed: enqueue into a group", TRAIT_BORROWED, fresh_in, enqueue_fresh, TP_OK, is_in, there_or_not},
+    {"enqueue_many into and after groups", 0, fresh_mixed, enqueue_all_fresh, TP_OK, are_in},
+    {"enqueue after a group that has ended", 0, fresh_late, enqueue_fresh, TP_OK, is_due, there_or_not},
     {"group_open", 0, NULL, open_it, TP_OK, is_open},
     {"group_close", 0, one_and_after, close_it, TP_OK, is_closed},
     {"groups_end", TRAIT_PIECEMEAL, over, end_all, TP_OK, has_ended},

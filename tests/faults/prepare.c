@@ -1,9 +1,11 @@
-/* What operations prepare, over sessions that never fail, and what several of them must find stored. */
+/* What operations prepare, over sessions that never fail, what several of them call, and what they must find
+ * stored. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "faults/operation.h"
 #include "ops/conn.h"
+#include "ops/for_workers.h"
 #include "ops/pause.h"
 
 const char long_reason[] = "a reason that is longer than sixty-four bytes, so that any buffer has to grow";
@@ -139,4 +141,36 @@ void lapses_gave_up(struct work *work) {
 
 tp_status there_or_not(const struct work *work) {
     return snapshot_task(&work->now, work->ids[0]) ? TP_EXISTS : TP_OK;
+}
+
+/* ---- Calls of several groups --------------------------------------------------------------------------- */
+
+tp_status enqueue_fresh(struct work *work) {
+    tp_status status = tp_enqueue(work->conn, &work->fresh[0]);
+    work_note_fresh(work);
+    return status;
+}
+
+tp_status enqueue_all_fresh(struct work *work) {
+    size_t inserted = (size_t)(int64_t)MARK;
+    int there = 0;
+    for (size_t i = 0; i < work->id_count; i++)
+        there += snapshot_task(&work->now, work->ids[i]) != NULL;
+    tp_status status = tp_enqueue_many(work->conn, work->fresh, work->fresh_count, &inserted);
+    work_note_fresh(work);
+    want_untouched_number(status, inserted);
+    if (status == TP_OK) want_number(inserted, work->fresh_count - (size_t)there);
+    return status;
+}
+
+tp_status claim_nothing(struct work *work) {
+    tp_batch *batch = UNTOUCHED(tp_batch);
+    tp_status status = tp_claim(work->conn, &work->request, &batch);
+    want_untouched(status, status == TP_NONE ? UNTOUCHED(tp_batch) : batch);
+    return status;
+}
+
+tp_status sweep_cancelled(struct work *work) {
+    size_t done = 0;
+    return tpi_cancel_sweep(work->conn, 100, &done);
 }

@@ -387,6 +387,36 @@ TEST_CALM(test_habits__the_carried_clock_goes_on_while_the_machine_sleeps) {
     assert_true(after - before >= 20000);
 }
 
+static void fall_asleep(tp_event event, const tp_task *task, const char *text, void *arg) {
+    (void)task;
+    (void)text;
+    (void)arg;
+    if (event == TP_EVENT_CLAIMED) habit.asleep_ns = INT64_C(600000000000);
+}
+
+static tp_verdict count_call(tp_run *run, void *calls) {
+    (void)run;
+    ++*(int *)calls;
+    return TP_RUN_DONE;
+}
+
+/* It sleeps when the database has given the tasks and the worker has not yet read its clock for them. */
+TEST_CALM(test_habits__no_handler_is_called_by_a_lease_that_the_machine_has_slept_over) {
+    int calls = 0;
+    char id[ID];
+    tp_worker_options options = TP_WORKER_INIT;
+    tp_worker *worker = NULL;
+    task_put("x", id);
+    options.on_event = fall_asleep;
+    options.lease_ms = 300000;
+    must(tp_worker_open(pool.env, &options, &worker));
+    must(tp_worker_handle(worker, pool.handler, count_call, &calls));
+    must(tp_worker_step(worker, NULL));
+    expect_number(calls, 0);
+    expect_row(id, "pending", "pending", 0);
+    tp_worker_close(worker);
+}
+
 /* ---- Connecting -----------------------------------------------------------------------------------------
  */
 

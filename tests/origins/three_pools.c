@@ -231,7 +231,9 @@ TEST(test_pools__the_hot_table_stays_small_and_claims_stay_cheap) {
         expect_number(handle_all(pool.a), ITEMS);
         uint64_t cost = tp_conn_counters(pool.a)->statements - before;
         if (round == 1) first = cost; /* the first may have asked what later ones know */
-        if (round > 1) assert_in_range(cost, first - 1, first + 1); /* once a second: who is paused? */
+        /* Once a second: who is paused? And by the generic dialect sometimes: how late is it? */
+        uint64_t asked = pool_on_generic() ? 2 : 1;
+        if (round > 1) assert_in_range(cost, first - asked, first + asked);
         expect_number(count_of("pending"), 0);
     }
     expect_number(count_of("finished"), ROUNDS * ITEMS);

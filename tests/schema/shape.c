@@ -322,6 +322,7 @@ static const struct index {
     {GROUP, "tp_group_state", false, "state, ended_at", NULL},
     {GROUP, "tp_group_parent", false, "parent", NULL},
     {GROUP_TASK, NULL, true, "group_name, waits, task_id", NULL},
+    {GROUP_TASK, "tp_group_member", false, "task_id", NULL},
     {CANCEL, NULL, true, "task_id", NULL},
     {CANCEL, "tp_cancel_due", false, "due_at, task_id", NULL},
 };

@@ -247,6 +247,21 @@ TEST_WITHOUT_TABLES(test_install__asks_for_its_locks_three_times_and_then_leaves
     check_shape();
 }
 
+/* The scripts that change tables lower it for that time. Wherever one is refused, it is run again. */
+TEST_WITHOUT_TABLES(test_install__leaves_the_session_how_long_it_waits_for_locks) {
+    if (!pool_speaks("mysql")) skip();
+    int64_t before = sql_number(pool.a, "SELECT @@SESSION.lock_wait_timeout");
+    tpi_schema_pause_ms = 1;
+    for (int after = 0, hit = 1; hit; after += 35) {
+        pool_drop_tables();
+        size_t locked = faults_refuse("schema_install", FAULTS_LOCKED, after, 1);
+        must(tp_schema_install(pool.a));
+        hit = faults_hits(locked);
+        faults_clear();
+        expect_number(sql_number(pool.a, "SELECT @@SESSION.lock_wait_timeout"), before);
+    }
+}
+
 /* What a script that broke off may have left out, in the order in which it would have come. */
 TEST_WITH_TABLES(test_install__what_is_half_made_is_completed) {
     static const char *const missing[][8] = {

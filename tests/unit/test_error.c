@@ -33,6 +33,19 @@ TEST(test_error__the_next_error_leaves_nothing_of_the_last) {
     last_error_is("second", "", 0, "");
 }
 
+TEST(test_error__the_class_is_that_of_the_last_error_alone) {
+    (void)tpi_error_db(TP_CONFLICT, "23505", 0, "enqueue", "a row with this key is there");
+    tpi_error_set_class(7);
+    assert_int_equal(tpi_error_class(), 7);
+    struct tpi_kept_error kept = tpi_error_keep();
+    (void)tpi_error(TP_NOMEM, "out of memory");
+    assert_int_equal(tpi_error_class(), 0);
+    (void)tpi_error_db(TP_DB, "HY000", 1, "find", "x");
+    assert_int_equal(tpi_error_class(), 0);
+    tpi_error_restore(&kept);
+    assert_int_equal(tpi_error_class(), 7);
+}
+
 TEST(test_error__control_characters_become_blanks) {
     (void)tpi_error(TP_DB, "ERROR: x;%sError while%cexecuting\x1b[31m", "\r\n", '\t');
     assert_string_equal(tp_last_error()->text, "ERROR: x;  Error while executing [31m");

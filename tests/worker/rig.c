@@ -6,6 +6,8 @@
 
 #include "base/uuid.h"
 #include "ops/conn.h"
+#include "worker/canceller.h"
+#include "worker/worker.h"
 
 enum { WORKERS = 4, PUT_MAX = 1000 };
 
@@ -65,6 +67,8 @@ int rig_set_up(void **state) {
     rig.arg = NULL;
     rig.options = NULL;
     together = false;
+    tpi_lease_parts = 3;
+    tpi_canceller_every_ms = 1000;
     sockets_before = count_sockets();
     return code;
 }
@@ -184,6 +188,47 @@ tp_worker_info rig_info(tp_worker *worker) {
     return info;
 }
 
+void rig_extend_often(void) {
+    tpi_lease_parts = 300;
+}
+
+void rig_look_for_no_cancels(void) {
+    tpi_canceller_every_ms = 3600000;
+}
+
+static int count_unwanted(struct tpi_jobs *jobs) {
+    int count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct tpi_job *job = jobs->oldest; job; job = job->newer)
+        count += atomic_load(&job->stop_notice) != NULL;
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+void rig_await_unwanted(tp_worker *worker, int count) {
+    for (int i = 0; count_unwanted(&worker->jobs) != count && i < 30000; i++)
+        rig_pause_10_ms();
+    expect_number(count_unwanted(&worker->jobs), count);
+}
+
+static int end_leases(struct tpi_jobs *jobs) {
+    int count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct tpi_job *job = jobs->oldest; job; job = job->newer) {
+        count += job->lease.until != 0; /* a claim's tasks come one after the other */
+        job->lease.until = 0;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+void rig_let_leases_run_out(int tasks) {
+    for (int i = 0; tasks > 0 && i < 30000; i++) {
+        tasks -= end_leases(&open_workers[0]->jobs);
+        if (tasks > 0) rig_pause_10_ms();
+    }
+}
+
 void rig_await_queued(tp_worker *worker, size_t count) {
     for (int i = 0; rig_info(worker).queued != count && i < 30000; i++)
         rig_pause_10_ms();
@@ -227,7 +272,7 @@ tp_batch *rig_claim(tp_conn *conn, size_t limit) {
     request.handlers = &handler;
     request.handler_count = 1;
     request.limit = limit;
-    request.lease_ms = 60000;
+    request.lease_ms = 600000;
     tp_status status = tp_claim(conn, &request, &batch);
     if (status != TP_NONE) must(status);
     return batch;

@@ -25,6 +25,9 @@ struct rig {
 };
 extern struct rig rig;
 
+/* By every session's clock a lease is over by then, and whatever else has a minute. */
+enum { RIG_LEASE_OVER_MS = 90000 };
+
 /* Around each test. The second fails when events of a worker that was alone overlapped, or connections were
  * left open. */
 int rig_set_up(void **state);
@@ -93,6 +96,15 @@ void rig_check_step(tp_worker *worker, size_t count, const char *file, int line)
 #define rig_await_arrived(count)      assert_true(gate_wait_arrived(&rig.gate, (count)))
 #define rig_await_seen(number, count) assert_true(faults_wait_seen((number), (count)))
 void rig_pause_10_ms(void);
+/* For the rest of the test: leases are as long as ever, a minute, but extended five times a second; and no
+ * look whether a task was cancelled comes, which takes a connection where a task lasts for a second. */
+void rig_extend_often(void);
+void rig_look_for_no_cancels(void);
+/* So many of the tasks that it has are known not to be wanted any more. */
+void rig_await_unwanted(tp_worker *worker, int count);
+/* To this process the leases of the first worker's tasks, of which there are so many, are over; to the
+ * database they are not. For handlers, too. */
+void rig_let_leases_run_out(int tasks);
 /* So many wait in its queue: a task that the database has as handling may be on its way there. */
 void rig_await_queued(tp_worker *worker, size_t count);
 
@@ -105,7 +117,7 @@ void rig_put(int count, const char *params);
                     &(tp_new_task){.size = sizeof(tp_new_task), .handler = pool.handler, __VA_ARGS__}))
 /* Makes the test's pending tasks due at that time; gives how many. */
 int64_t rig_set_due(int64_t due_at);
-/* Claims up to limit of this test's tasks, for a minute; NULL when there are none. */
+/* Claims up to limit of this test's tasks, for ten minutes; NULL when there are none. */
 tp_batch *rig_claim(tp_conn *conn, size_t limit);
 /* The test's tasks in the pool, those of them in that state, and the sum of their failures. */
 int rig_count(const char *in);

@@ -97,6 +97,7 @@ ACTIVITY_TEST(test_activity__is_written_once_whatever_fails) {
             faults_lose((struct faults_aim){.statement = "commit", .after = "activity_add"},
                         i == 1 ? TPI_FAULT_ANSWER_LOST : TPI_FAULT_NOT_SENT, 0, 1);
         tp_worker *worker = rig_start(5, rig_done);
+        rig_await(TP_EVENT_DONE, 5 * (i + 1));
         rig_await_seen(added, i == 0 ? 4 : 2); /* a row that is there need not come to a second commit */
         rig_stop(worker);
         faults_clear();
@@ -131,7 +132,7 @@ static void see_running(const tp_running *row, void *arg) {
 static void await_running(int count) {
     tp_running_request request = TP_RUNNING_INIT;
     request.handler = pool.handler;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 30000; i++) {
         memset(&running, 0, sizeof running);
         tp_status status = tp_running_each(pool.a, &request, see_running, NULL);
         if (status < TP_OK) must(status);
@@ -170,7 +171,7 @@ ACTIVITY_TEST(test_drain__a_marked_worker_ends_by_itself_and_a_later_one_does_no
     expect(TP_NONE, tp_drain(pool.a, "no such host", "tester@desk", &asked));
     expect(TP_MISUSE, tp_drain(pool.a, pool.handler, NULL, NULL));
     tp_status status = TP_NONE;
-    for (int i = 0; i < 6000 && status == TP_NONE; i++, rig_pause_10_ms())
+    for (int i = 0; i < 30000 && status == TP_NONE; i++, rig_pause_10_ms())
         status = tp_drain(pool.a, pool.handler, "tester@desk", &asked);
     expect(TP_OK, status);
     expect_number(asked, 1);

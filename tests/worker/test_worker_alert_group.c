@@ -91,7 +91,7 @@ TEST(test_alert_group__is_given_in_one_call_when_the_first_has_waited_for_its_ti
     put_failed(2);
     step(&heard);
     expect_heard(&heard, 0, 0);
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     step(&heard);
     expect_heard(&heard, 1, 7);
     expect_number(heard.reasons, 1);

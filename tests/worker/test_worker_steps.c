@@ -255,7 +255,7 @@ TEST(test_step__is_done_once_whichever_call_the_process_dies_at) {
         rig_put(1, "x");
         rig_set_due(1);
         died = dies_at(n);
-        must(tp_test_advance(pool.eye, 61000));
+        must(tp_test_advance(pool.eye, RIG_LEASE_OVER_MS));
         if (died) steps_run(0, steps_charge_and_mail);
         expect_number(rig_count("finished"), 1);
         expect_number(steps_effects("charge"), 1);

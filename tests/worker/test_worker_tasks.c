@@ -152,16 +152,35 @@ TEST(test_stop__releases_queued_tasks_without_a_failure) {
     rig_expect(0, 6, 0);
 }
 
-/* Longer than two leases: what is shown is that time passes and nothing happens. */
-HANDLER(outlast_two_leases) {
-    nanosleep(&(struct timespec){.tv_sec = 13}, NULL);
+HANDLER(wait_and_pay) {
+    gate_pass(&rig.gate);
     return rig_effect(run, TP_RUN_DONE);
 }
 
+static int64_t first_lapse(void) {
+    return sql_number(pool.eye, "SELECT MIN(due_at) FROM tp_pending WHERE handler = '%s'", pool.handler);
+}
+
+/* Of each task, since the test asked last. A minute is the lease. */
+static void await_extensions(void) {
+    int64_t now = 0;
+    must(tp_now(pool.a, &now));
+    for (int i = 0; first_lapse() < now + 55000 && i < 30000; i++)
+        rig_pause_10_ms();
+    assert_true(first_lapse() >= now + 55000);
+}
+
+/* Another worker takes what lapses. */
 TEST(test_lease__is_extended_while_a_handler_outlasts_it) {
-    tp_worker *one = rig_start_with(2, outlast_two_leases, .drain = 1, .lease_ms = 6000);
-    tp_worker *other =
-        rig_start_with(0, outlast_two_leases, .drain = 1, .lease_ms = 6000); /* takes what lapses */
+    rig_extend_often();
+    tp_worker *one = rig_start_with(2, wait_and_pay, .drain = 1);
+    rig_await_arrived(2);
+    tp_worker *other = rig_start_with(0, wait_and_pay, .drain = 1);
+    for (int i = 0; i < 4; i++) {
+        must(tp_test_advance(pool.b, 30000));
+        await_extensions();
+    }
+    gate_open(&rig.gate);
     rig_finish(one);
     rig_finish(other);
     rig_expect_paid(2, .lost = 0);
@@ -186,7 +205,8 @@ HANDLER(notice_the_theft) {
 }
 
 TEST(test_lease_renewer__tells_a_handler_that_its_claim_is_lost) {
-    tp_worker *worker = rig_start_with(1, notice_the_theft, .lease_ms = 3000);
+    rig_extend_often();
+    tp_worker *worker = rig_start(1, notice_the_theft);
     rig_await(TP_EVENT_LOST, 1);
     rig_stop(worker);
     rig_expect(.effects = 0, .done = 0, .retried = 0, .lost = 1);

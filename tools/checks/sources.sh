@@ -28,8 +28,8 @@ changed_since() {
     all
     return
   fi
-  # Of each object: its source is the first file that it is made of.
-  deps=$(ninja -C $database -t deps)
+  # Of each object: its source is the first file that it is made of. With a base_dir ccache has them relative to the build.
+  deps=$(ninja -C $database -t deps | sed "s#^    \\.\\./\\.\\./#    $PWD/#")
   changed=$changed root=$PWD/ awk '
     BEGIN { count = split(ENVIRON["changed"], names, "\n"); for (i = 1; i <= count; i++) wanted[ENVIRON["root"] names[i]] = 1 }
     /^[^ ]/ { source = "" }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "odbc/link.h"
 #include "support/check.h"
 
@@ -126,8 +127,8 @@ void board_trouble_by(const char *statement, const char *state, int32_t native, 
 WRAPPED(tp_status, tpi_link_failed, struct tpi_link *link, SQLSMALLINT type, SQLHANDLE handle) {
     tp_status status = __real_tpi_link_failed(link, type, handle);
     /* A probe on SQLite is a BEGIN that is meant to be refused. */
-    if (link->diag.class != TPI_CLASS_IN_TX)
+    if (!tpi_link_failed_as(TPI_CLASS_IN_TX))
         board_trouble_by(link->statement ? link->statement : "", link->diag.state, link->diag.native,
-                         (int)link->diag.class, link->diag.text);
+                         tpi_error_class(), link->diag.text);
     return status;
 }

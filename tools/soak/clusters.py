@@ -84,7 +84,7 @@ class Run(run.Run):
     def start_processes(self):
         world, soak = self.world, self.program()
         for i in range(3):
-            self.add("producer", f"producer{i}", [soak, "producer", "--name", f"p{i}", "--records", os.path.join(world.folder, "records", f"producer{i}"),
+            self.add("producer", f"producer{i}", [soak, "producer", "--name", f"p{i}." + "{start}", "--records", os.path.join(world.folder, "records", f"producer{i}"),
                                                   "--pause-ms", str(self.pace), "--quick", "--seed", str(world.random.randrange(10**6))], False)
         for i in range(3):
             self.add("worker", f"worker{i}", [soak, "worker", "--lease-ms", str(int(run.LEASE_S * 1000)), "--plan", self.plan,

@@ -1,17 +1,19 @@
 """What must be true when all is over, from the tables, the producers' records and the outside file alone. Knows no
-fault; run.py says by their times which fault a finding belongs to."""
+fault; run.py says by their times which fault a finding belongs to. Groups, cancels and deadlines are in ends.py."""
 import collections
 import glob
 import os
 
+import ends
+
 # Queries that every database here understands. Ids come as text.
-TASKS = ("SELECT id, handler, state, shard, biz_key, settled_at FROM tp_{pool}",
-         "SELECT id, handler, state, shard, biz_key, 0 FROM tp_pending")
+TASKS = ("SELECT id, handler, state, shard, biz_key, settled_at, params, " + ends.WHY + " FROM tp_{pool}",
+         "SELECT id, handler, state, shard, biz_key, 0, params, '' FROM tp_pending")
 LEDGER = "SELECT kind, task_id, biz FROM soak_ledger"
 ORDERS = "SELECT task_id, biz FROM soak_order"
 ORDERED = "1"  # the shard of tasks that came with an order
 
-Task = collections.namedtuple("Task", "pool handler state shard biz at")
+Task = collections.namedtuple("Task", "pool handler state shard biz at params why")
 
 
 class Finding:
@@ -46,16 +48,16 @@ def read_tasks(client, verdict):
     tasks = {}
     for pool in ("pending", "finished", "failed"):
         query = TASKS[1] if pool == "pending" else TASKS[0].format(pool=pool)
-        for task_id, handler, state, shard, biz, at in client.stream(query):
+        for task_id, handler, state, shard, biz, at, params, why in client.stream(query):
             task_id = task_id.lower()
             if task_id in tasks:
                 verdict.find("twice", f"task {task_id} is in the pools {tasks[task_id].pool} and {pool}", int(at) / 1000)
-            tasks[task_id] = Task(pool, handler, state, shard, biz, int(at) / 1000)
+            tasks[task_id] = Task(pool, handler, state, shard, biz, int(at) / 1000, params, why)
     return tasks
 
 
 def read_records(folder):
-    """From word (ok, order, maybe) to ids."""
+    """From word (tools/soak/program/producer.h) to ids and names of groups."""
     records = collections.defaultdict(list)
     for path in sorted(glob.glob(os.path.join(folder, "records", "*"))):
         with open(path, encoding="ascii") as file:
@@ -159,6 +161,7 @@ def judge(world):
     judge_outside(world.folder, tasks, verdict)
     judge_check(world, verdict)
     judge_gates(world.client, verdict)
+    ends.judge(world.client, tasks, records, verdict)
     for state in ("done", "skipped", "failed"):
         verdict.figures[state] = sum(1 for task in tasks.values() if task.state == state)
     verdict.figures["confirmed"] = len(records["ok"]) + len(records["order"])

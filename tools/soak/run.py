@@ -10,6 +10,7 @@ import stat
 import time
 
 import client
+import ends
 import judge
 import process
 import proxy
@@ -33,6 +34,7 @@ SESSIONS = {  # what the server says of them
 SESSIONS["oramode"] = SESSIONS["mariadb"]
 SESSIONS["mysql"] = SESSIONS["mariadb"].replace("information_schema.processlist", "performance_schema.processlist")
 RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
+STAY_S = 3          # what is to wait in a group for longer than it is of use does so, also when the time is up
 END_S = 60          # without any end of those that are still open when the time is up
 
 
@@ -206,8 +208,10 @@ class Run:
     # ---- After ------------------------------------------------------------------------------------------------------
 
     def open_tasks(self):
+        """And groups."""
         try:
-            return int(self.world.sql("SELECT COUNT(*) FROM tp_pending")[0][0])
+            return sum(int(self.world.sql(f"SELECT COUNT(*) FROM {what}")[0][0]) for what in
+                       ("tp_pending", "tp_group WHERE state <> 'over'"))
         except client.SqlError as error:
             self.note(f"open tasks cannot be counted: {error}")
             return -1
@@ -218,6 +222,10 @@ class Run:
         self.note("winding up")
         for each in world.producers():
             self.end(each)
+        world.wait(STAY_S)
+        done = world.command(self.program(), "close", env={**os.environ, "TASKPOOL_DSN": world.direct})
+        if done.returncode != 0:
+            self.fail(f"groups that were left open cannot be closed: {done.stdout.strip()}")
         self.drain()
         for each in world.workers():
             self.end(each)
@@ -241,7 +249,9 @@ class Run:
 
     def describe(self):
         """What the open tasks and the sessions look like, for whoever searches for the cause."""
-        for query in ("SELECT id, handler, state, failures, owner, due_at FROM tp_pending", SESSIONS.get(self.database)):
+        for query in ("SELECT id, handler, state, failures, owner, due_at, gate, params FROM tp_pending",
+                      "SELECT name, state, rule, parent, seen_id FROM tp_group WHERE state <> 'over'",
+                      "SELECT task_id, due_at, who, created_at FROM tp_cancel", SESSIONS.get(self.database)):
             for row in self.world.sql(query)[:100] if query else []:
                 self.note("  " + " | ".join(row))
         self.world.wait(float(os.environ.get("SOAK_LINGER", 0)))  # time for a debugger
@@ -251,6 +261,12 @@ class Run:
             code = each.end()
             if code != 0:
                 self.fail(f"{each.name} did not end in good order: exit code {code}, see {each.log}")
+
+    def look_at_figures(self, verdict):
+        """What was never tried was not judged either."""
+        for name in ends.FIGURES if self.duration >= ends.TRIED_AFTER_S else ():
+            if not verdict.figures[name]:
+                self.fail(f"in {self.duration:g} s there was no {name}")
 
     def look_for_password(self):
         """In all that producers, workers and this run wrote. A core file holds one, as any memory does."""
@@ -287,6 +303,7 @@ class Run:
             if not self.world.stopping.is_set():
                 self.wind_up()
                 verdict = judge.judge(self.world)
+                self.look_at_figures(verdict)
         except Exception as error:
             self.fail(f"{type(error).__name__}: {error}")
         finally:

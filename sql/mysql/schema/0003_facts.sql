@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS tp_activity (
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long
 -- it fails, and is run again.
-SET @tp_wait = @@SESSION.lock_wait_timeout;
+SET @tp_wait = CAST(COALESCE(@tp_wait, @@SESSION.lock_wait_timeout) AS UNSIGNED);
 SET SESSION lock_wait_timeout = 5;
 
 -- token_tag: the last 12 digits of all claim tokens of the worker's process, so that a token leads to its worker. drain_at: when somebody
@@ -84,6 +84,7 @@ SET SESSION lock_wait_timeout = 5;
 /*M! ALTER TABLE tp_pending ADD COLUMN */ /*M!100600 IF NOT EXISTS */ /*M! wanted_at BIGINT */;
 
 SET SESSION lock_wait_timeout = @tp_wait;
+SET @tp_wait = NULL;
 
 -- Who does what now. Tasks of plan hold are not marked while they are handled, and are not here.
 CREATE OR REPLACE VIEW tp_running AS

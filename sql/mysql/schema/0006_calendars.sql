@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS tp_calendar_day (
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long
 -- it fails, and is run again.
-SET @tp_wait = @@SESSION.lock_wait_timeout;
+SET @tp_wait = CAST(COALESCE(@tp_wait, @@SESSION.lock_wait_timeout) AS UNSIGNED);
 SET SESSION lock_wait_timeout = 5;
 
 -- Of a schedule that goes by a calendar. closed: what becomes of planned times on closed days: skip, before, after. rule_at: the last time of
@@ -63,6 +63,7 @@ SET SESSION lock_wait_timeout = 5;
 /*M! ALTER TABLE tp_schedule ADD COLUMN */ /*M!100600 IF NOT EXISTS */ /*M! calendar_version VARCHAR(36) */;
 
 SET SESSION lock_wait_timeout = @tp_wait;
+SET @tp_wait = NULL;
 
 -- The version of these tables. What was added hinders no library of version 2, so that the version that all must know stays 2.
 UPDATE tp_meta SET value = '6' WHERE name = 'schema_latest' AND value = '5';

@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS tp_gate_task (
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long
 -- it fails, and is run again.
-SET @tp_wait = @@SESSION.lock_wait_timeout;
+SET @tp_wait = CAST(COALESCE(@tp_wait, @@SESSION.lock_wait_timeout) AS UNSIGNED);
 SET SESSION lock_wait_timeout = 5;
 
 -- The gate that a task is behind; absent from nearly all. One that waits is due at the end of time, and wanted_at says when it wants to be.
@@ -52,6 +52,7 @@ SET SESSION lock_wait_timeout = 5;
 /*M! ALTER TABLE tp_failed ADD COLUMN */ /*M!100600 IF NOT EXISTS */ /*M! gate VARCHAR(129) */;
 
 SET SESSION lock_wait_timeout = @tp_wait;
+SET @tp_wait = NULL;
 
 -- How gates of order keys are made.
 INSERT IGNORE INTO tp_gate (name, width, on_failure, next_place, let_through, created_at, modified_at) VALUES ('=', 1, 'block', 0, 0, 0, 0);

@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS tp_progress (
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long
 -- it fails, and is run again.
-SET @tp_wait = @@SESSION.lock_wait_timeout;
+SET @tp_wait = CAST(COALESCE(@tp_wait, @@SESSION.lock_wait_timeout) AS UNSIGNED);
 SET SESSION lock_wait_timeout = 5;
 
 -- What a task that is done gave back; absent from nearly all.
@@ -26,3 +26,4 @@ SET SESSION lock_wait_timeout = 5;
 /*M! ALTER TABLE tp_finished ADD COLUMN */ /*M!100600 IF NOT EXISTS */ /*M! result LONGTEXT */;
 
 SET SESSION lock_wait_timeout = @tp_wait;
+SET @tp_wait = NULL;

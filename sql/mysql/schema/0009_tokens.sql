@@ -4,7 +4,7 @@
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long
 -- it fails, and is run again.
-SET @tp_wait = @@SESSION.lock_wait_timeout;
+SET @tp_wait = CAST(COALESCE(@tp_wait, @@SESSION.lock_wait_timeout) AS UNSIGNED);
 SET SESSION lock_wait_timeout = 5;
 
 -- Tokens and patterns of gates (docs/gates.md). tokens: how many tasks may have run in any period_ms; absent where there is no such limit.
@@ -48,6 +48,7 @@ SET SESSION lock_wait_timeout = 5;
 /*M! CREATE INDEX */ /*M!100600 IF NOT EXISTS */ /*M! tp_gate_pattern ON tp_gate (pattern) */;
 
 SET SESSION lock_wait_timeout = @tp_wait;
+SET @tp_wait = NULL;
 
 -- Those of order keys that are there.
 UPDATE tp_gate SET pattern = '=' WHERE name LIKE '=_%' AND pattern IS NULL;

@@ -68,6 +68,12 @@ export function time(ms, zone) {
   return h("time", { datetime: iso, title: iso }, timeText(ms, zone));
 }
 
+/** @param {number | null | undefined} ms  as an input of type datetime-local has it, in the reader's zone */
+export function localInput(ms) {
+  const at = new Date((ms ?? NaN) - new Date(ms ?? NaN).getTimezoneOffset() * 60000);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 16);
+}
+
 /** How long ago, or in how long. @param {number | null | undefined} ms @param {number} now */
 export function ago(ms, now) {
   if (!ms) return "–";

@@ -1,4 +1,5 @@
-/* soak setup | producer | worker: see soak.h. The database is the connection string in TASKPOOL_DSN. */
+/* soak setup | producer | worker | close: see soak.h. The database is the connection string in TASKPOOL_DSN.
+ */
 #include "soak.h"
 
 #include <execinfo.h>
@@ -12,7 +13,7 @@
 
 volatile sig_atomic_t soak_stopping;
 
-static const char help[] = "Usage: soak setup|producer|worker [OPTIONS]; run by tools/soak.sh\n"
+static const char help[] = "Usage: soak setup|producer|worker|close [OPTIONS]; run by tools/soak.sh\n"
                            "  --name TEXT --records FILE --pause-ms N --seed N --quick  producer\n"
                            "  --plan NAME --lease-ms N --outside FILE --apart       worker\n";
 
@@ -94,6 +95,7 @@ bool soak_set_up(tp_env *env) {
     static const char *const tables[] = {
         "CREATE TABLE soak_ledger (kind VARCHAR(8), task_id VARCHAR(36), biz VARCHAR(64))",
         "CREATE TABLE soak_order (task_id VARCHAR(36), biz VARCHAR(64))",
+        "CREATE TABLE soak_early (task_id VARCHAR(36), biz VARCHAR(64))",
     };
     char error[DB_TEXT] = "";
     tp_conn *conn = NULL;
@@ -130,6 +132,7 @@ static void catch_crashes(void) {
 
 static bool play(const char *role, tp_env *env, const struct soak *soak) {
     if (strcmp(role, "setup") == 0) return soak_set_up(env);
+    if (strcmp(role, "close") == 0) return soak_close_groups(env);
     if (strcmp(role, "producer") == 0 && soak->records) return soak_produce(env, soak);
     if (strcmp(role, "worker") == 0 && soak->outside) return soak_work(env, soak);
     fputs(help, stderr);

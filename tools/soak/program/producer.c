@@ -1,8 +1,7 @@
 /* Puts tasks in, one by one, in many, under keys, and with an order in its own transaction; asks again after
- * every failure until it has an answer; and writes down, durably, what was confirmed. A line of the records:
- *   ok ID       the pool has it             order ID    and an order
- *   maybe ID    TP_EXISTS under a dedup_key after a lost answer: this task, or another with the key */
-#include "soak.h"
+ * every failure until it has an answer; and writes down, durably, what was confirmed: see producer.h. Groups
+ * are put_group.c's, cancels ask_cancel.c's. */
+#include "producer.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,25 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MANY = 20, KEYS = 12, GATES = 5, LINE = 64, BACKLOG = 300, BACKLOG_EVERY = 16 };
-
-struct producer {
-    const struct soak *soak;
-    tp_conn *conn;
-    uint64_t random;
-    uint64_t count; /* tasks so far */
-    uint64_t failures;
-    int records;
-};
-
-/* A task and the texts it points to. */
-struct draft {
-    tp_new_task task;
-    char biz[40];
-    char params[16];
-    char dedup[16];
-    char gate[16];
-};
+enum { MANY = 20, KEYS = 12, GATES = 5, LINE = 80, BACKLOG = 300, BACKLOG_EVERY = 16 };
 
 static void on_signal(int number) {
     (void)number;
@@ -58,14 +39,22 @@ static void put_behind(struct producer *producer, struct draft *draft) {
         draft->task.gate = draft->gate;
 }
 
-static void draw(struct producer *producer, struct draft *draft) {
-    static const char *const handlers[] = {"pay", "pay", "once", "note"};
+/* Some are of no use any more soon after they are due. */
+static void put_deadline(struct producer *producer, struct draft *draft) {
+    if (soak_random(&producer->random, 12) != 0) return;
+    draft->task.deadline_ms = 1 + (int64_t)soak_random(&producer->random, 1500);
+    snprintf(draft->params, sizeof draft->params, "%s",
+             soak_random(&producer->random, 8) || producer->soak->quick ? SOAK_HASTY : SOAK_HASTY_ASKS);
+}
+
+void soak_draw(struct producer *producer, struct draft *draft) {
+    static const char *const handlers[] = {"pay", "pay", "once", "note", "prompt"};
     static const tp_new_task init = TP_NEW_TASK_INIT;
     uint64_t number = ++producer->count;
 
     memset(draft, 0, sizeof *draft);
     draft->task = init;
-    draft->task.handler = handlers[soak_random(&producer->random, 4)];
+    draft->task.handler = handlers[soak_random(&producer->random, 5)];
     /* Two tasks in a row share a business key, so that the ledger has something to refuse. */
     snprintf(draft->biz, sizeof draft->biz, "%s-%llu", producer->soak->name,
              (unsigned long long)(number / 2));
@@ -76,12 +65,11 @@ static void draw(struct producer *producer, struct draft *draft) {
     draft->task.priority = (int32_t)soak_random(&producer->random, 3);
     if (soak_random(&producer->random, 10) == 0)
         draft->task.delay_ms = (int64_t)soak_random(&producer->random, 2000);
+    put_deadline(producer, draft);
     put_behind(producer, draft);
 }
 
 /* ---- Until there is an answer ------------------------------------------------------------------------ */
-
-typedef tp_status (*act_fn)(struct producer *producer, struct draft *drafts, size_t count);
 
 static void complain(struct producer *producer, tp_status status) {
     const tp_error *error = tp_last_error();
@@ -102,9 +90,8 @@ static void mend(struct producer *producer) {
     soak_sleep_ms(20 + (int64_t)soak_random(&producer->random, 60));
 }
 
-/* TP_LOST when the run ended first. asked: how often it was asked. */
-static tp_status until_answered(struct producer *producer, act_fn act, struct draft *drafts, size_t count,
-                                int *asked) {
+tp_status soak_until_answered(struct producer *producer, act_fn act, struct draft *drafts, size_t count,
+                              int *asked) {
     for (*asked = 1; !soak_stopping; ++*asked) {
         tp_status status = act(producer, drafts, count);
         if (status >= TP_OK) return status;
@@ -167,35 +154,61 @@ static tp_status put_order(struct producer *producer, struct draft *drafts, size
 
 /* ---- Records ----------------------------------------------------------------------------------------- */
 
-static bool note(struct producer *producer, const char *word, const struct draft *drafts, size_t count) {
-    char lines[MANY * LINE];
-    size_t length = 0;
-
-    for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, drafts[i].task.id);
+static bool keep(struct producer *producer, const char *lines, size_t length) {
     return write(producer->records, lines, length) == (ssize_t)length && fdatasync(producer->records) == 0;
 }
 
-static bool act_once(struct producer *producer) {
+bool soak_note(struct producer *producer, const char *word, const char *name) {
+    char line[LINE];
+
+    return keep(producer, line, (size_t)snprintf(line, sizeof line, "%s %s\n", word, name));
+}
+
+bool soak_note_tasks(struct producer *producer, const char *word, const struct draft *drafts, size_t count) {
+    char lines[2 * MANY * LINE];
+    size_t length = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const tp_new_task *task = &drafts[i].task;
+        length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %s\n", word, task->id);
+        if (task->group)
+            length += (size_t)snprintf(lines + length, sizeof lines - length, "in-%s %s\n", task->group, task->id);
+    }
+    return keep(producer, lines, length);
+}
+
+static bool put_some(struct producer *producer, uint64_t dice) {
     struct draft drafts[MANY];
-    uint64_t dice = soak_random(&producer->random, 100);
     size_t count = dice < 15 ? 2 + (size_t)soak_random(&producer->random, MANY - 1) : 1;
     act_fn act = dice < 15 ? put_many : dice < 40 ? put_order : put_one;
     tp_status status;
     int asked;
 
     for (size_t i = 0; i < count; i++)
-        draw(producer, &drafts[i]);
+        soak_draw(producer, &drafts[i]);
+    for (size_t i = 0; i < count; i++)
+        soak_join_group(producer, &drafts[i]);
     if (act == put_order) drafts[0].task.shard = SOAK_ORDERED;
     if (dice >= 80) {
         snprintf(drafts[0].dedup, sizeof drafts[0].dedup, "key-%d",
                  (int)soak_random(&producer->random, KEYS));
         drafts[0].task.dedup_key = drafts[0].dedup;
     }
-    status = until_answered(producer, act, drafts, count, &asked);
+    status = soak_until_answered(producer, act, drafts, count, &asked);
     if (status < TP_OK) return status == TP_LOST;
-    if (status == TP_EXISTS && dice >= 80) return asked == 1 || note(producer, "maybe", drafts, 1);
-    return note(producer, act == put_order ? "order" : "ok", drafts, count);
+    if (status == TP_EXISTS && dice >= 80) return asked == 1 || soak_note_tasks(producer, "maybe", drafts, 1);
+    memcpy(producer->latest, drafts[0].task.id, sizeof producer->latest);
+    return soak_note_tasks(producer, act == put_order ? "order" : "ok", drafts, count);
+}
+
+static bool act_once(struct producer *producer) {
+    uint64_t dice = soak_random(&producer->random, 130);
+
+    if (*producer->unwanted) return soak_cancel(producer);
+    if (soak_group_is_due(producer)) return soak_close_group(producer);
+    if (dice >= 118) return soak_put_unwanted(producer);
+    if (dice >= 100) return *producer->group ? soak_cancel_latest(producer) : soak_put_group(producer);
+    return put_some(producer, dice);
 }
 
 /* Workers that cannot keep up, on a busy machine or after a long outage, get time. An answer that does not
@@ -210,7 +223,7 @@ static void hold_back(struct producer *producer) {
 }
 
 bool soak_produce(tp_env *env, const struct soak *soak) {
-    struct producer producer = {soak, NULL, soak->seed, 0, 0, -1};
+    struct producer producer = {.soak = soak, .random = soak->seed, .records = -1};
     bool ok = true;
 
     (void)signal(SIGTERM, on_signal);

@@ -28,6 +28,13 @@ struct soak {
 #define SOAK_GIVEUP "giveup" /* no retry can mend it */
 #define SOAK_SKIP   "skip"
 #define SOAK_SLOW   "slow" /* takes as long as a lease */
+#define SOAK_ASKS   "asks" /* the same, and asks whether to go on */
+/* What judge.py knows a deadline by. */
+#define SOAK_HASTY      "hasty"      /* a deadline that may be met */
+#define SOAK_HASTY_ASKS "hasty asks" /* and the handler asks whether to go on */
+#define SOAK_OVERDUE    "overdue"    /* one that cannot be met: it must be skipped */
+
+#define SOAK_PROMPT_MS 400 /* the deadline of the handler prompt */
 
 #define SOAK_ORDERED 1 /* shard of tasks that came with an order */
 
@@ -37,6 +44,8 @@ extern volatile sig_atomic_t soak_stopping;
 bool soak_set_up(tp_env *env);
 bool soak_produce(tp_env *env, const struct soak *soak);
 bool soak_work(tp_env *env, const struct soak *soak);
+/* Closes the groups that their producers left open. */
+bool soak_close_groups(tp_env *env);
 
 /* handlers.c; arg is the struct soak. */
 TP_CHECKED tp_status soak_register(tp_worker *worker, const struct soak *soak, const tp_retry *retry);

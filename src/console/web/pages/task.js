@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask, uuid } from "../api.js";
 import { h } from "../dom.js";
-import { duration, foreign, gateOf, number, state, time, visible } from "../format.js";
+import { duration, foreign, gateOf, localInput, number, state, time, visible } from "../format.js";
 import { link } from "../route.js";
 import { list, table } from "../table.js";
 import { t } from "../texts.js";
@@ -60,19 +60,23 @@ function actions(task, pool) {
     actionButton(t(name), () => ({ pool, name, title: t(name === "cancel" ? "cancel_task" : name), about, body: { selection: { id: [task.id] } } }));
   const failed = task.state === "failed", open = task.pool === "pending";
   const buttons = [failed ? one("retry") : null, open ? one("cancel") : failed ? one("skip") : null, task.state === "handling" ? one("release") : null,
-    failed ? actionButton(t("edit"), () => edit(task, pool, about)) : null].filter(Boolean);
+    failed || task.state === "pending" ? actionButton(t("edit"), () => edit(task, pool, about)) : null].filter(Boolean);
   return buttons.length ? h("div.actions", { role: "group", "aria-label": t("actions") }, ...buttons) : null;
 }
 
-/** @param {any} task @param {string} pool @param {string} about @returns {import("../action.js").Action} */
+/** A task of the failed pool has a deadline only when it is retried. @param {any} task @param {string} pool @param {string} about
+ * @returns {import("../action.js").Action} */
 function edit(task, pool, about) {
   // A form's text has line feeds alone: all CRLF can be put back, a mixture cannot.
   const before = String(task.params ?? ""), lines = before.replace(/\r\n?/g, "\n");
   const crlf = before.includes("\r"), plain = !crlf || before === lines.replace(/\n/g, "\r\n");
+  const failed = task.state === "failed", deadline = localInput(task.deadline_at);
   const fields = h("div", {},
     task.params_hidden || task.params_masked ? null : !plain ? h("p.hint", {}, t("params_mixed")) : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
     h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
-    h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: true }), t("retry_too")));
+    h("label", { for: "edit-deadline" }, t("deadline")), h("input", { id: "edit-deadline", name: "deadline", type: "datetime-local", value: deadline, "aria-describedby": "deadline-hint" }),
+    h("p.hint", { id: "deadline-hint" }, t("deadline_hint")),
+    failed ? h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: true }), t("retry_too")) : null);
   /** @param {HTMLFormElement} form */
   const read = (form) => {
     const said = new FormData(form);
@@ -81,9 +85,11 @@ function edit(task, pool, about) {
     const text = String(said.get("params") ?? "").replace(/\r\n/g, "\n");
     if (said.has("params") && text !== lines) body.params = crlf ? text.replace(/\n/g, "\r\n") : text;
     if (Number(said.get("priority")) !== task.priority) body.priority = Number(said.get("priority"));
+    const until = String(said.get("deadline") ?? "");
+    if (until !== deadline) body.deadline_at = until ? new Date(until).getTime() : 0;
     return body;
   };
-  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id, edit_id: uuid(), modified_at: task.modified_at }, dry: { retry: true }, fields, read };
+  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id, edit_id: uuid(), modified_at: task.modified_at }, dry: { priority: task.priority }, fields, read };
 }
 
 /** @param {any} task */

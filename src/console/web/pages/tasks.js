@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask, may } from "../api.js";
 import { h } from "../dom.js";
-import { foreign, gateOf, number, state, time } from "../format.js";
+import { foreign, gateOf, localInput, number, state, time } from "../format.js";
 import { go, link, taskLink } from "../route.js";
 import { table } from "../table.js";
 import { t } from "../texts.js";
@@ -21,12 +21,6 @@ export async function load(place) {
   if (markedOn !== location.hash) marked.clear();
   markedOn = location.hash;
   return ask(place.pool, "tasks", { limit: 50, ...place.query });
-}
-
-/** @param {number} ms  as an input of type datetime-local has it, in the reader's zone */
-function localInput(ms) {
-  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60000);
-  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 16);
 }
 
 /** @param {string} name @param {HTMLElement} input */
@@ -91,7 +85,8 @@ function mark(task, again) {
 /** @param {any} task */
 function due(task) {
   const { name, label, waits } = gateOf(task);
-  return waits ? h("span", {}, label, " ", foreign(name)) : time(task.settled_at || task.due_at);
+  const when = waits ? h("span", {}, label, " ", foreign(name)) : time(task.settled_at || task.due_at);
+  return task.deadline_at ? [when, " ", h("span.dim", {}, t("deadline"), " ", time(task.deadline_at))] : when;
 }
 
 /** @param {{tasks: any[], next: string | null}} data @param {import("../route.js").Place} place @param {() => void} again */

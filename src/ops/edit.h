@@ -1,7 +1,7 @@
-/* An edit of one task: what the history says of it, and what is asked of a second person. Read next: edit.c,
- * edit_eyes.c. */
-#ifndef TPI_OPS_EDIT_WORDS_H
-#define TPI_OPS_EDIT_WORDS_H
+/* An edit of one task (edit.c): what the history says of it (edit_words.c), and what is asked of a second
+ * person (edit_eyes.c). */
+#ifndef TPI_OPS_EDIT_H
+#define TPI_OPS_EDIT_H
 
 #include "core/fsm.h"
 #include "ops/conn.h"
