@@ -224,10 +224,11 @@ static enum cli_exit fail_after(tp_status status, const tp_selection *action, co
         return cli_fail(cli_exit_of(status), "%s; %zu were done before this: run it again for the rest",
                         tp_last_error()->text, done);
     if (status == TP_DISCONNECTED)
-        return cli_fail(cli_exit_of(status),
-                        "%s; %zu were done before this, and 500 more perhaps: see in taskpool audit how many of "
-                        "the limit of %zu are left, and go on with those",
-                        tp_last_error()->text, done, action->limit);
+        return cli_fail(
+            cli_exit_of(status),
+            "%s; %zu were done before this, and 500 more perhaps: see in taskpool audit how many of "
+            "the limit of %zu are left, and go on with those",
+            tp_last_error()->text, done, action->limit);
     return cli_fail(cli_exit_of(status), "%s; %zu were done before this: go on with --limit %zu",
                     tp_last_error()->text, done, action->limit - done);
 }
