@@ -67,10 +67,10 @@ function actions(task, pool) {
 /** A task of the failed pool has a deadline only when it is retried. @param {any} task @param {string} pool @param {string} about
  * @returns {import("../action.js").Action} */
 function edit(task, pool, about) {
-  const failed = task.state === "failed", deadline = localInput(task.deadline_at);
   // A form's text has line feeds alone: all CRLF can be put back, a mixture cannot.
   const before = String(task.params ?? ""), lines = before.replace(/\r\n?/g, "\n");
   const crlf = before.includes("\r"), plain = !crlf || before === lines.replace(/\n/g, "\r\n");
+  const failed = task.state === "failed", deadline = localInput(task.deadline_at);
   const fields = h("div", {},
     task.params_hidden || task.params_masked ? null : !plain ? h("p.hint", {}, t("params_mixed")) : [h("label", { for: "edit-params" }, t("params")), h("textarea", { id: "edit-params", name: "params", rows: 6, spellcheck: "false" }, task.params ?? "")],
     h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
