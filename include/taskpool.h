@@ -252,7 +252,7 @@ typedef struct tp_task {
                           * waits; only from tp_list and tp_show */
     const char *result;  /* what it gave back, when it is done; only from tp_show and tp_await */
     int64_t deadline_at; /* it is not begun from then on; 0: never set, or its end was asked for, or it has
-                          * ended; only from tp_list and tp_show */
+                          * ended; only from tp_list, tp_show and tp_show_key */
 } tp_task;
 
 typedef struct tp_batch tp_batch;

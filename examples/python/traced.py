@@ -15,13 +15,15 @@ import os
 import sys
 
 import taskpool
-from opentelemetry import propagate, trace
+from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 HANDLER = "traced-points"
 tracer = trace.get_tracer("taskpool")
+w3c = TraceContextTextMapPropagator()  # whatever else the process propagates: what is in the pool is read by all
 
 
 def about(handler, operation, kind):
@@ -32,14 +34,14 @@ def about(handler, operation, kind):
 def with_context(params):
     """The context of the current span, a new line, and the parameters."""
     carrier = {}
-    propagate.inject(carrier)
+    w3c.inject(carrier)
     return f"{carrier['traceparent']}\n{params}" if "traceparent" in carrier else params
 
 
 def without_context(params):
     """The context in which the task was put in, None where it has none, and its parameters."""
     first, _, rest = params.partition("\n")
-    context = propagate.extract({"traceparent": first}, context=trace.set_span_in_context(trace.INVALID_SPAN))
+    context = w3c.extract({"traceparent": first}, context=trace.set_span_in_context(trace.INVALID_SPAN))
     if not trace.get_current_span(context).get_span_context().is_valid:
         return None, params
     return context, rest

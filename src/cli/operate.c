@@ -218,15 +218,19 @@ static enum cli_exit cancel_one(tp_conn *conn, const tp_selection *action) {
 /* What was committed before it stays. A commit without an answer may be, too. */
 static enum cli_exit fail_after(tp_status status, const tp_selection *action, const tp_operated *result) {
     size_t done = result->done + result->asked;
-    const char *more =
-        status == TP_DISCONNECTED ? " for sure (taskpool audit shows whether the last 500 too)" : "";
 
-    if (!done && status != TP_DISCONNECTED) return cli_fail_tp(status);
+    if (action->dry_run || (!done && status != TP_DISCONNECTED)) return cli_fail_tp(status);
     if (!action->limit)
-        return cli_fail(cli_exit_of(status), "%s; %zu were done before this%s: run it again for the rest",
-                        tp_last_error()->text, done, more);
-    return cli_fail(cli_exit_of(status), "%s; %zu were done before this%s: go on with --limit %zu",
-                    tp_last_error()->text, done, more, action->limit - done);
+        return cli_fail(cli_exit_of(status), "%s; %zu were done before this: run it again for the rest",
+                        tp_last_error()->text, done);
+    if (status == TP_DISCONNECTED)
+        return cli_fail(
+            cli_exit_of(status),
+            "%s; %zu were done before this, and 500 more perhaps: see in taskpool audit how many of "
+            "the limit of %zu are left, and go on with those",
+            tp_last_error()->text, done, action->limit);
+    return cli_fail(cli_exit_of(status), "%s; %zu were done before this: go on with --limit %zu",
+                    tp_last_error()->text, done, action->limit - done);
 }
 
 static enum cli_exit operate(const char *name, const char *past, tp_action which) {

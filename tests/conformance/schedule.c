@@ -354,6 +354,8 @@ TEST(test_by_hand__one_that_is_alone_has_one_task_open) {
         const char *rule;
         int alone;
     } rules[] = {{"every 5m", 1}, {"after 5m", 0}};
+    tp_actor ann = {.size = sizeof ann, .who = "ann"};
+    must(tp_conn_actor(pool.a, &ann));
     for (size_t i = 0; i < LENGTH(rules); i++) {
         char one[ID], other[ID];
         empty_pool();
@@ -376,9 +378,11 @@ TEST(test_by_hand__one_that_is_alone_has_one_task_open) {
         expect(TP_OK, by_hand(pool.a, one)); /* and again */
         expect_number(made(), 0);
         expect(TP_OK, by_hand(pool.b, other));
+        expect(TP_OK, by_hand(pool.a, one)); /* while another is open, too */
         expect_last(other);
         expect_number(made(), 1);
     }
+    must(tp_conn_actor(pool.a, NULL));
 }
 
 TEST(test_by_hand__another_that_wants_company_gets_it) {
@@ -426,6 +430,21 @@ TEST(test_by_hand__of_two_at_once_one_fires) {
         assert_true(tpi_link_fault == NULL);
         tpi_link_fault = NULL;
         expect(by_time ? TP_OK : TP_CONFLICT, status);
+        expect_number(made(), 1);
+        expect_last(of_rival);
+    }
+}
+
+/* One click that comes twice. */
+TEST(test_by_hand__the_same_asked_twice_at_once_is_fired_once) {
+    for (int alone = 0; alone < 2; alone++) {
+        empty_pool();
+        tpi_uuid_ordered(of_rival);
+        add_with("every 5m", .alone = alone);
+        calls_before_rival = 1;
+        tpi_link_fault = fire_first;
+        expect(TP_OK, by_hand(pool.a, of_rival));
+        assert_true(tpi_link_fault == NULL);
         expect_number(made(), 1);
         expect_last(of_rival);
     }

@@ -44,7 +44,7 @@ class Collector(BaseHTTPRequestHandler):
 
 def traced(port, *arguments):
     changes = {"TASKPOOL_LIBRARY": LIBRARY, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
-               "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "PYTHONPATH": FETCHED, "NO_PROXY": "127.0.0.1"}
+               "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_PROPAGATORS": "baggage", "PYTHONPATH": FETCHED, "NO_PROXY": "127.0.0.1"}
     done = subprocess.run([sys.executable, "-B", TRACED, *arguments], env=environment(changes), capture_output=True, text=True, timeout=300)
     check(f"traced.py {arguments[0]}", done.returncode == 0 and not done.stderr, done.stderr)
     return done.stdout

@@ -118,7 +118,7 @@ TEST(test_hooks__one_that_blocks_keeps_its_lease_and_its_thread) {
         rig_pause_10_ms();
     rig_let_finish(worker);
     assert_string_equal(seen, "kept handler");
-    rig_expect(0, 1, 0, .lost = 0);
+    rig_expect(0, 1, 0, .failures = 0, .lost = 0);
 }
 
 TEST(test_hooks__that_cannot_be_are_refused_at_the_open) {
