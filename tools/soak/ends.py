@@ -85,10 +85,12 @@ def judge_groups(client, tasks, records, verdict):
             verdict.find("torn", f"group {group.parent} ended before group {name}, which is within it", parent.at)
         judge_group(name, group, members[name], waiting[name], tasks, ends.get(name, 0), verdict)
     for word, ids in records.items():
-        for task_id in set(ids) - set(members[word[3:]]) if word.startswith("in-") else ():
+        for task_id in set(ids) - set(members.get(word[3:], ())) if word.startswith("in-") else ():
             verdict.find("lost", f"task {task_id} was put into group {word[3:]}, which knows nothing of it")
-    for name in set(records["closed"]) - groups.keys():
-        verdict.find("lost", f"group {name} was closed and is not there")
+    for name in set(records["closed"] + records["missed"]) - groups.keys():
+        verdict.find("lost", f"group {name} was opened and is not there")
+    for name in set(records["missed"]) & groups.keys():
+        verdict.find("other", f"the producer heard that there is no group {name}, and there is")
     for name in (members.keys() | waiting.keys() | ends.keys()) - groups.keys():
         verdict.find("other", f"there are tasks of group {name}, which is not there")
     for task_id, name in client.stream(EARLY):

@@ -96,6 +96,8 @@ tp_status soak_until_answered(struct producer *producer, act_fn act, struct draf
         tp_status status = act(producer, drafts, count);
         if (status >= TP_OK) return status;
         complain(producer, status);
+        if (status == TP_MISUSE && strstr(tp_last_error()->text, "there is no group"))
+            return soak_miss_group(producer) ? TP_LOST : status;
         if (status == TP_MISUSE) return status;
         if (status == TP_DISCONNECTED || status == TP_UNWRITABLE) { /* another server may write by now */
             do {

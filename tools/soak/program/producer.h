@@ -50,6 +50,8 @@ bool soak_put_group(struct producer *producer);
 void soak_join_group(struct producer *producer, struct draft *draft);
 bool soak_group_is_due(const struct producer *producer);
 bool soak_close_group(struct producer *producer);
+/* Its group is not there, as of a server that lost what it had acknowledged. */
+bool soak_miss_group(struct producer *producer);
 
 /* ask_cancel.c */
 bool soak_put_unwanted(struct producer *producer);

@@ -123,13 +123,20 @@ static tp_status close_group(struct producer *producer, struct draft *drafts, si
     return status;
 }
 
+bool soak_miss_group(struct producer *producer) {
+    bool ok = *producer->group && soak_note(producer, "missed", producer->group);
+
+    *producer->group = *producer->inner = '\0';
+    return ok;
+}
+
 bool soak_close_group(struct producer *producer) {
     int asked;
     tp_status status = soak_until_answered(producer, close_group, NULL, 0, &asked);
     bool ok = status == TP_OK || status == TP_EXISTS
                   ? soak_note(producer, "closed", producer->group) &&
                         (!*producer->inner || soak_note(producer, "closed", producer->inner))
-                  : status == TP_LOST;
+                  : status == TP_LOST || (status == TP_NONE && soak_miss_group(producer));
 
     *producer->group = *producer->inner = '\0';
     return ok;
