@@ -210,7 +210,8 @@ static bool act_once(struct producer *producer) {
     if (*producer->unwanted) return soak_cancel(producer);
     if (soak_group_is_due(producer)) return soak_close_group(producer);
     if (dice >= 118) return soak_put_unwanted(producer);
-    if (dice >= 100) return *producer->group ? soak_cancel_latest(producer) : soak_put_group(producer);
+    if (dice >= 100 && (*producer->group || producer->soak->quick)) return soak_cancel_latest(producer);
+    if (dice >= 100) return soak_put_group(producer);
     return put_some(producer, dice);
 }
 

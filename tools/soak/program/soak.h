@@ -18,7 +18,8 @@ struct soak {
     int64_t lease_ms;
     int64_t pause_ms; /* producer: between two acts, on the average */
     uint64_t seed;
-    bool quick; /* producer: no slow tasks, beside which a silence of the workers would say nothing */
+    bool quick; /* producer: no slow tasks, beside which a silence of the workers would say nothing; nor
+                 * groups, which somebody has to close at the end */
     bool apart; /* worker: effects are committed apart from their tasks, which the judge must notice */
 };
 
