@@ -13,6 +13,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tpi_ended *first; /* under lock, and so is notified of each */
 static atomic_uint wait_count;  /* entries of the list */
 
+/* In the child of a fork: who waited are threads of the parent. */
+static void forget_all(void) {
+    (void)pthread_mutex_init(&lock, NULL);
+    first = NULL;
+    atomic_store(&wait_count, 0);
+}
+
+static void watch_forks(void) {
+    (void)pthread_atfork(NULL, NULL, forget_all);
+}
+
 static bool open_cond(pthread_cond_t *cond) {
     pthread_condattr_t attr;
     if (pthread_condattr_init(&attr) != 0) return false;
@@ -22,6 +33,8 @@ static bool open_cond(pthread_cond_t *cond) {
 }
 
 void tpi_ended_add(struct tpi_ended *ended, const char *id) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
     tpi_utf8_copy(id, ended->id, sizeof ended->id);
     ended->has_cond = open_cond(&ended->cond);
     ended->notified = false;

@@ -152,8 +152,10 @@ static enum cli_exit report_changed(const tp_new_task *task, bool changed) {
     else if (changed)
         out_text("%s\n", task->existing_id);
     if (changed) return EXIT_DONE;
-    return cli_fail(EXIT_BAD, "task %s, which has the key, is in hand; nothing was written",
-                    task->existing_id);
+    return cli_fail(
+        EXIT_BAD,
+        "task %s, which has the key, is in hand, was cancelled or has done a step; nothing was written",
+        task->existing_id);
 }
 
 /* inserted: by this call, its tries without an answer among them. */

@@ -34,8 +34,8 @@ static struct poptOption table[] = {
 };
 
 #define SELECTION                                                                                            \
-    "All that is given must hold. Works in transactions of at most 500 tasks, and goes on where it was\n"    \
-    "when it is run again. What was done is recorded: see taskpool history.\n"
+    "All that is given must hold. Works in transactions of at most 500 tasks; run again, skip, cancel and\n" \
+    "purge do what is left, and --limit counts anew. What was done is recorded: see taskpool history.\n"
 
 const struct usage retry_usage = {
     "",
@@ -215,22 +215,30 @@ static enum cli_exit cancel_one(tp_conn *conn, const tp_selection *action) {
     return result.answer == TP_CANCEL_SKIPPED || result.answer == TP_CANCEL_ASKED ? EXIT_DONE : EXIT_NOTHING;
 }
 
+enum { TOGETHER = 500 }; /* tasks in a transaction at most, see tp_operate */
+
+/* What is said of one without a limit. */
+static const char *run_again(tp_action which) {
+    if (which == TP_ACTION_RELEASE) return "; run again, it takes from others what they have claimed since";
+    if (which == TP_ACTION_RETRY) return "; run again, it also retries what has failed again since";
+    return ": run it again for the rest";
+}
+
 /* What was committed before it stays. A commit without an answer may be, too. */
-static enum cli_exit fail_after(tp_status status, const tp_selection *action, const tp_operated *result) {
-    size_t done = result->done + result->asked;
+static enum cli_exit fail_after(tp_status status, tp_action which, const tp_selection *action,
+                                const tp_operated *result) {
+    size_t done = result->done + result->asked, left = action->limit - done;
+    char perhaps[80] = "", limit[80];
 
     if (action->dry_run || (!done && status != TP_DISCONNECTED)) return cli_fail_tp(status);
-    if (!action->limit)
-        return cli_fail(cli_exit_of(status), "%s; %zu were done before this: run it again for the rest",
-                        tp_last_error()->text, done);
     if (status == TP_DISCONNECTED)
-        return cli_fail(
-            cli_exit_of(status),
-            "%s; %zu were done before this, and 500 more perhaps: see in taskpool audit how many of "
-            "the limit of %zu are left, and go on with those",
-            tp_last_error()->text, done, action->limit);
-    return cli_fail(cli_exit_of(status), "%s; %zu were done before this: go on with --limit %zu",
-                    tp_last_error()->text, done, action->limit - done);
+        snprintf(perhaps, sizeof perhaps, ", and %zu more perhaps, which taskpool audit shows",
+                 action->limit && left < TOGETHER ? left : (size_t)TOGETHER);
+    snprintf(limit, sizeof limit,
+             *perhaps ? ": go on with what is then left of the limit of %zu" : ": go on with --limit %zu",
+             *perhaps ? action->limit : left);
+    return cli_fail(cli_exit_of(status), "%s; %zu were done before this%s%s", tp_last_error()->text, done,
+                    perhaps, action->limit ? limit : run_again(which));
 }
 
 static enum cli_exit operate(const char *name, const char *past, tp_action which) {
@@ -250,7 +258,7 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
         status = tp_operate(conn, which, &action, &result);
     if (status == TP_REQUESTED || status == TP_STALE)
         return requested(status, result.request_id, result.done);
-    if (status != TP_OK) return fail_after(status, &action, &result);
+    if (status != TP_OK) return fail_after(status, which, &action, &result);
     show(name, past, &result, which == TP_ACTION_CANCEL);
     found = result.done + result.asked + result.passed;
     warn_of_missing(past, &action, found);

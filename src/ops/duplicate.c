@@ -155,8 +155,8 @@ static tp_status may_push_back(tp_conn *conn, const struct open_task *there, int
     if (status == TP_OK && eyes.on) status = tpi_deadline_read(&conn->store, there->id, &deadline_at);
     if (status != TP_OK || !deadline_at || due_at < deadline_at) return status;
     return tpi_error(TP_MISUSE,
-                     "four eyes is on for this pool: no producer alone pushes a task that waits behind its "
-                     "deadline; nothing was written");
+                     "four eyes is on for this pool: no producer alone pushes a task that waits to its "
+                     "deadline or behind it; nothing was written");
 }
 
 /* ---- Changing it --------------------------------------------------------------------------------------- */

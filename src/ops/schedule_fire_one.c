@@ -29,7 +29,9 @@ static tp_status judge_there(tp_conn *conn, const struct tpi_schedule_row *row, 
     acts.limit = ACTS_MAX;
     tp_status status = fired.found ? TP_OK : tp_audit_each(conn, &acts, note_fired, &fired);
     if (status < TP_OK || fired.found) return status < TP_OK ? status : TP_OK;
-    (void)tpi_error(TP_EXISTS, "another task has this id: nothing was fired; ask with an id of its own");
+    (void)tpi_error(TP_EXISTS,
+                    "a task has this id, and is not known as this schedule's; this call made none: look at "
+                    "that task before you ask with another id");
     return TP_EXISTS;
 }
 
@@ -44,7 +46,9 @@ static tp_status look(tp_conn *conn, const struct tpi_schedule_row *row, const c
     if (status != TP_OK || !open) return status == TP_OK ? TP_NONE : status;
     if (*id) status = judge_there(conn, row, id);
     if (*id && status != TP_EXISTS) return status;
-    return tpi_error(TP_CONFLICT, "its last task is open, and it wants no second beside it");
+    return tpi_error(
+        TP_CONFLICT,
+        "nothing was fired: the schedule's last task is still open, and it wants no second beside it");
 }
 
 static tp_status record(tp_conn *conn, const char *name, const char *id) {
@@ -65,8 +69,10 @@ static tp_status store(tp_conn *conn, const struct tpi_schedule_row *row, tp_new
     tpi_schedule_last_args(schedule, &args);
     status = tpi_store_change_one(&conn->store, TPI_S_schedule_fire_one, &args);
     if (status == TP_NONE)
-        return tpi_error(TP_CONFLICT,
-                         "the schedule was fired or changed meanwhile; look at it and ask again");
+        return tpi_error(
+            TP_CONFLICT,
+            "the schedule was fired or changed meanwhile, and this call made no task: look at its last "
+            "task, and ask again only if nobody has fired it");
     return status == TP_OK ? record(conn, schedule->name, task->id) : status;
 }
 

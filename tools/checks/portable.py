@@ -12,7 +12,8 @@ import checklib
 PAGE = "docs/portability.md"
 ROW = re.compile(r"^\|[^|`]*\|((?: *`\w+`)+) *\|$", re.M)
 # What compilers and C libraries make of the functions that the sources name.
-INSIDE = {"__errno_location": "errno", "__ctype_b_loc": "isalnum", "__ctype_tolower_loc": "tolower", "__ctype_toupper_loc": "toupper"}
+INSIDE = {"__errno_location": "errno", "__ctype_b_loc": "isalnum", "__ctype_tolower_loc": "tolower", "__ctype_toupper_loc": "toupper",
+          "__register_atfork": "pthread_atfork"}
 OWN = re.compile(r"_ITM_|__gmon_start__$|__cxa_finalize$|__tls_get_addr$|__stack_chk_fail$|__(asan|tsan|ubsan)")
 library = ["build/release/libtaskpool.so"]
 
