@@ -62,8 +62,11 @@ static void look_only_when_asked(void) {
     if (!pool_on_postgres()) return;
     sql_run(pool.eye,
             "DO $$ DECLARE it text; BEGIN FOR it IN SELECT relname FROM pg_class WHERE relkind = 'r' AND "
-            "relname LIKE 'tp\\_%%' LOOP EXECUTE 'ALTER TABLE ' || quote_ident(it) || ' SET "
+            "relname LIKE 'tp_%%' LOOP EXECUTE 'ALTER TABLE ' || quote_ident(it) || ' SET "
             "(autovacuum_enabled = off)'; END LOOP; END $$");
+    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM pg_class WHERE relname = 'tp_gate_task' AND "
+                                       "reloptions::text LIKE '%%autovacuum_enabled=off%%'"),
+                  1);
 }
 
 static int fill(void **state) {
