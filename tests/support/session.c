@@ -42,7 +42,7 @@ long session_number(tp_conn *conn) {
 }
 
 static void breathe(long ms) {
-    struct timespec pause = {.tv_nsec = ms * 1000000};
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&pause, NULL);
 }
 
@@ -54,7 +54,7 @@ static bool is_so(const char *question, long session) {
 /* One that is busy so often in a row on a single row waits: a busy machine does not keep one thread so long
  * from its turn. */
 void session_await_blocked(long session, struct aside *aside) {
-    enum { IN_A_ROW = 40, PAUSE_MS = 5, UNSEEN_MS = 60 };
+    enum { IN_A_ROW = 80, PAUSE_MS = 5, UNSEEN_MS = 1000 };
     int seen = 0;
     if (!session) {
         breathe(UNSEEN_MS);
