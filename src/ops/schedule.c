@@ -105,6 +105,16 @@ tp_status tpi_schedule_open(tp_conn *conn, const tp_schedule *schedule, bool *op
     return tpi_store_exists(&conn->store, TPI_S_find_open, &args, open);
 }
 
+tp_new_task tpi_schedule_task(const tp_schedule *schedule) {
+    return (tp_new_task){.size = sizeof(tp_new_task),
+                         .handler = schedule->handler,
+                         .params = schedule->params,
+                         .biz_key = schedule->biz_key,
+                         .shard = schedule->shard,
+                         .priority = schedule->priority,
+                         .max_failures = schedule->max_failures};
+}
+
 void tpi_schedule_last_args(const tp_schedule *schedule, struct tpi_args *args) {
     static const char none[] = "00000000-0000-0000-0000-000000000000";
     tpi_args_text(args, TPI_P_last_id, *schedule->last_task ? schedule->last_task : none);

@@ -29,6 +29,8 @@ void tpi_schedule_free(struct tpi_schedule_row *row);
 /* TP_NONE: no such schedule. */
 TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct tpi_schedule_row *row);
 
+/* What the schedule puts in, without id and due time. Lives as long as the schedule. */
+tp_new_task tpi_schedule_task(const tp_schedule *schedule);
 /* For a change that is made only while the schedule's last task is the one that was read. */
 void tpi_schedule_last_args(const tp_schedule *schedule, struct tpi_args *args);
 /* Is the schedule's last task in the pending pool? */

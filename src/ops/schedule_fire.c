@@ -168,14 +168,8 @@ static tp_status store(const struct firing *firing, const struct tpi_schedule_ro
     if (status == TP_NONE)
         return check_changed(firing, schedule->name, schedule->next_at, row->rule_at, schedule->last_task);
     for (size_t i = 0; i < decision->count && status == TP_OK; i++) {
-        tp_new_task task = {.size = sizeof task,
-                            .handler = schedule->handler,
-                            .params = schedule->params,
-                            .biz_key = schedule->biz_key,
-                            .shard = schedule->shard,
-                            .priority = schedule->priority,
-                            .max_failures = schedule->max_failures,
-                            .due_at = decision->passed[i]};
+        tp_new_task task = tpi_schedule_task(schedule);
+        task.due_at = decision->passed[i];
         make_id(firing->conn, row, time_of_id(planning, decision, i), task.id);
         status = tp_enqueue(firing->conn, &task);
         if (status == TP_OK) ++*inserted;

@@ -77,15 +77,8 @@ static tp_status store(tp_conn *conn, const struct tpi_schedule_row *row, tp_new
 }
 
 static tp_status fire(tp_conn *conn, const struct tpi_schedule_row *row, const char *id) {
-    const tp_schedule *schedule = &row->schedule;
     struct tpi_scope scope;
-    tp_new_task task = {.size = sizeof task,
-                        .handler = schedule->handler,
-                        .params = schedule->params,
-                        .biz_key = schedule->biz_key,
-                        .shard = schedule->shard,
-                        .priority = schedule->priority,
-                        .max_failures = schedule->max_failures};
+    tp_new_task task = tpi_schedule_task(&row->schedule);
     memcpy(task.id, id, TPI_UUID_SIZE);
     int64_t now = 0;
     tp_status status = tpi_ask_now(conn, &now);
