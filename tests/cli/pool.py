@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TASKPOOL = os.path.realpath(sys.argv[1])
@@ -73,6 +74,21 @@ def until(condition):
             return False
         time.sleep(0.02)
     return True
+
+
+def at_once(*calls):
+    """Each in a thread of its own; one that raises is a failure."""
+    def attempt(call):
+        try:
+            call()
+        except BaseException as error:  # pylint: disable=broad-except
+            check(getattr(call, "__name__", "a thread"), False, repr(error))
+
+    threads = [threading.Thread(target=attempt, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def program(name, text, interpreter="/bin/sh"):

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from pool import LIMIT_S, TASKPOOL, check, environment, lines, listed, main, program, run, until
+from pool import LIMIT_S, TASKPOOL, at_once, check, environment, lines, listed, main, program, run, until
 
 processes = []  # all that were started
 
@@ -67,7 +67,7 @@ def test_a_payment_is_made_once():
     """By the worker that nobody reads; its lease is extended while the program runs."""
     paid = program("pay.sh", 'echo "$TASKPOOL_ID" >>paid\necho paid\nwhile [ ! -e go ]; do sleep 0.05; done\n')
     put("pay")
-    unread = work("pay", paid, "--json", "--lease", "9s", out=Unread())
+    unread = work("pay", paid, "--json", "--lease", "1m", out=Unread())
     check("it runs the program", until(lambda: lines("paid")))
     lease = listed("--handler", "pay")[0]["due_at"]
     check("the lease is extended", until(lambda: listed("--handler", "pay")[0]["due_at"] > lease))
@@ -82,23 +82,26 @@ def test_a_payment_is_made_once():
 
 
 def test_a_timeout_ends_its_program():
-    """Though it writes more than anybody takes."""
-    endless = program("endless.sh", "yes\n")
-    out = Unread()
-    put("endless")
-    process = work("endless", endless, "--timeout", "300ms", "--retry", "none", "--quiet", out=out)
-    check("the task fails", until(lambda: settled("endless", "failed")))
-    check("by its timeout", settled("endless", "failed")[0]["reason"] == "timed out after 300ms",
-          settled("endless", "failed")[0]["reason"])
-    check("exit code after a timeout", stop(process) == 74)
+    """Though it writes more than anybody takes. On a busy machine it may not have begun before the first."""
+    endless = program("endless.sh", "echo y\n: >endless.begun\nyes\n")
+    for tries, timeout in enumerate(("300ms", "3s", "30s"), 1):
+        put("endless")
+        process = work("endless", endless, "--timeout", timeout, "--retry", "none", "--quiet", out=Unread())
+        check("the task fails", until(lambda: len(settled("endless", "failed")) == tries))
+        check("by its timeout", all(task["reason"].startswith("timed out after ") for task in settled("endless", "failed")),
+              settled("endless", "failed"))
+        code = stop(process)
+        if os.path.exists("endless.begun"):
+            break
+    check("exit code after a timeout", code == 74, code)
 
 
 def test_a_stop_ends_its_programs():
     """With --stop-after, though standard output and error are both unread."""
-    endless = program("stopped.sh", "yes >&2 &\nyes\n")
+    endless = program("stopped.sh", "echo y\nyes >&2 &\n: >stopped.begun\nyes\n")
     put("stopped")
     process = work("stopped", endless, "--stop-after", "300ms", out=Unread(), err=Unread())
-    check("the task runs", until(lambda: listed("--handler", "stopped")[0]["state"] == "handling"))
+    check("the task runs", until(lambda: os.path.exists("stopped.begun")))
     check("exit code of the stop", stop(process) == 74)
     check("the task is put back", listed("--handler", "stopped")[0]["state"] == "pending")
     check("without a failure", listed("--handler", "stopped")[0]["failures"] == 0)
@@ -114,26 +117,36 @@ def test_errors_that_nobody_reads():
     check("the summary", process.stdout.read().decode().startswith("done 3,"))
 
 
-def test_a_reader_that_comes_back():
-    """Gets whole lines, and standard error says how many are missing."""
-    count = 300000
-    much = program("much.sh", f"seq -f 'line %.0f' {count}\n")
+def reader_comes_back(much, count):
+    """Two runs of a program, the first without a reader. Its output, what is missing in it, and standard error."""
+    settled_before = len(settled("much", "finished"))
     out = Unread()
     put("much")
     process = work("much", much, "--quiet", out=out)
-    check("the program ends", until(lambda: settled("much", "finished")))
+    check("the program ends", until(lambda: len(settled("much", "finished")) == settled_before + 1))
     reader = threading.Thread(target=out.read)
     reader.start()
     err = process.stderr.readline().decode()
     put("much")
-    check("the second program ends", until(lambda: len(settled("much", "finished")) == 2))
+    check("the second program ends", until(lambda: len(settled("much", "finished")) == settled_before + 2))
     check("exit code when all was written or told", stop(process) == 0)
     reader.join()
     got = out.text.decode().splitlines()
-    missing = 2 * count - len(got)
+    return got, 2 * count - len(got), err + process.stderr.read().decode()
+
+
+def test_a_reader_that_comes_back():
+    """Gets whole lines, and standard error says how many are missing. A reader that a busy machine holds up for seconds counts as
+    none once more, but not each time."""
+    count = 300000
+    much = program("much.sh", f"seq -f 'line %.0f' {count}\n")
+    for tries in range(5):
+        got, missing, err = reader_comes_back(much, count)
+        if err.count("\n") == 1:
+            break
     check("lines are missing", missing > 0)
     check("as many as it says", err == f"taskpool: {missing} lines for standard output could not be written, because "
-          "nobody read it\n", f"{missing}: {err}")
+          "nobody read it\n", f"{missing}, try {tries}: {err}")
     check("no line is cut", all(line.startswith("line ") and line[5:].isdigit() for line in got))
     check("the second program's are there", got[-count:] == [f"line {i}" for i in range(1, count + 1)])
 
@@ -160,20 +173,8 @@ def test_a_slow_reader_gets_all():
     check("standard error is empty", err == b"", err)
 
 
-def attempt(one):
-    try:
-        one()
-    except Exception as error:  # pylint: disable=broad-except
-        check(one.__name__, False, repr(error))
-
-
 def test():
-    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-    threads = [threading.Thread(target=attempt, args=(one,)) for one in tests]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(value for name, value in sorted(globals().items()) if name.startswith("test_")))
     for process in processes:
         process.kill()
         process.wait()

@@ -10,12 +10,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "cli"))
-from pool import BASE, LIMIT_S, PREFIX, TASKPOOL, check, environment, lines, main, program, told, until  # pylint: disable=wrong-import-position
+from pool import BASE, LIMIT_S, PREFIX, TASKPOOL, at_once, check, environment, lines, main, program, told, until  # pylint: disable=wrong-import-position
 
 IMPORTED = 60
 ENTRY = os.environ["TASKPOOL_TEST_ENTRY"]
@@ -73,14 +72,6 @@ INSTALLER, OTHER = (TODAY, BEFORE) if TODAY.path == TASKPOOL else (BEFORE, TODAY
 
 
 # ---- What they share -----------------------------------------------------------------------------------------------------------
-
-
-def at_once(*calls):
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def write_programs():
@@ -362,7 +353,7 @@ def operate_paused(first, second, handler):
 
 def operate_release(first, second, handler):
     task = first.put(handler, "x")[0]
-    worker = first.work({handler: "first-hangs"}, "--lease=5s")
+    worker = first.work({handler: "first-hangs"}, "--lease=1m")
     check("it runs", until(lambda: os.path.exists("first." + task)))
     check("release", second.do("release", "--id", task, "--why", "it hangs")[0]["done"] == 1)
     check("it is done by the next claim", until(lambda: first.do("show", task)[0]["state"] == "done"))
