@@ -196,18 +196,18 @@ start_workers() {
   end "processes ${workers[*]}"
 }
 
-# Sets open; fails when nothing moves any more.
+# Sets open; fails when nothing moves any more. A worker that is stopped may have a lock that SQLite's readers wait for.
 moved_at=0
 open=-1
 look() {
   local now
-  now=$(open_tasks) || fail "the pool cannot be looked at"
+  now=$(open_tasks 2>"$scratch/look.log") || now=$open
   if [ "$now" != "$open" ]; then
     open=$now
     moved_at=$SECONDS
   fi
   [ $((SECONDS - moved_at)) -lt $stuck_after ] ||
-    fail "for $stuck_after s nothing has moved; $open tasks are open" "$scratch/worker1.log"
+    fail "for $stuck_after s nothing has moved; $open tasks are open; $(cat "$scratch/look.log")" "$scratch/worker1.log"
 }
 
 forget_worker() {
@@ -221,7 +221,7 @@ forget_worker() {
 # Sets victim to a worker that holds tasks. False: none does at this moment.
 find_victim() {
   local pid
-  list --state handling >"$scratch/handling"
+  list --state handling >"$scratch/handling" 2>"$scratch/look.log" || return 1
   for pid in "${workers[@]}"; do
     if [ -n "$(held_under "${log_of[$pid]}")" ]; then
       victim=$pid
@@ -243,6 +243,7 @@ run_a_moment() {
 kill_worker() {
   local victim try
   begin "one of them killed (SIGKILL)"
+  open=$employees
   for ((try = 0; try < 5; try++)); do
     run_a_moment
     while [ "$open" -gt $((employees * 3 / 4)) ] || ! find_victim; do
@@ -251,7 +252,7 @@ kill_worker() {
     done
     { kill -KILL "$victim" && wait "$victim"; } 2>/dev/null || true
     forget_worker "$victim"
-    list --state handling >"$scratch/handling"
+    list --state handling >"$scratch/handling" || true
     held_under "${log_of[$victim]}" >"$scratch/held"
     kill -CONT "${workers[@]}"
     held=$(wc -l <"$scratch/held")

@@ -15,6 +15,8 @@
 #define ROOM     (1 << 20)
 #define CHUNK    4096 /* a pipe that is ready takes at least so much */
 #define STALL_MS 3000
+#define STUCK_MS 60000 /* the same of a file that would take more */
+#define AGAIN_MS 100
 
 struct stream {
     const char *name;
@@ -76,14 +78,21 @@ bool stream_put(int fd, const char *text, size_t length) {
     return true;
 }
 
+/* Whether it is not read. What would take more is: only our thread is late. Called with the lock held. */
+static bool is_unread(const struct stream *stream) {
+    struct pollfd file = {stream->fd, POLLOUT, 0};
+    int64_t late = clock_ms() - stream->moved_at;
+
+    return late >= STUCK_MS || (late >= STALL_MS && poll(&file, 1, 0) == 0);
+}
+
 bool stream_takes(int fd) {
     struct stream *stream = stream_of(fd);
     bool takes;
 
     if (!stream->started) return true;
     pthread_mutex_lock(&stream->lock);
-    takes = stream->error || (stream->used <= ROOM / 2 && !stream->dropped) ||
-            clock_ms() - stream->moved_at >= STALL_MS;
+    takes = stream->error || (stream->used <= ROOM / 2 && !stream->dropped) || is_unread(stream);
     pthread_mutex_unlock(&stream->lock);
     return takes;
 }
@@ -174,8 +183,8 @@ bool streams_start(void (*failed)(void)) {
 
 /* Under the lock. */
 static void await_end(struct stream *stream) {
-    while (!stream->ended && clock_ms() - stream->moved_at < STALL_MS)
-        (void)clock_cond_wait(&stream->changed, &stream->lock, stream->moved_at + STALL_MS);
+    while (!stream->ended && !is_unread(stream))
+        (void)clock_cond_wait(&stream->changed, &stream->lock, clock_ms() + AGAIN_MS);
 }
 
 static long long count_left(const struct stream *stream) {
