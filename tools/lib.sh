@@ -165,12 +165,15 @@ my_answers() {
     mariadb-admin --no-defaults --socket="$my_socket" --user=root --connect-timeout=3 ping >/dev/null 2>&1
 }
 
-# Below the range from which the kernel takes ports for outgoing connections, and none of those given.
+# Below the range from which the kernel takes ports for outgoing connections, and none of those given. A file keeps a port for who
+# was given it, for ten minutes: by then it listens.
 free_port() {
-  local port
+  local port given=/tmp/taskpool.ports
+  mkdir -m 1777 "$given" 2>/dev/null || true
+  find "$given" -type f -mmin +10 -delete 2>/dev/null || true
   while :; do
     port=$((15000 + RANDOM % 15000))
-    if [[ " $* " != *" $port "* ]] && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+    if [[ " $* " != *" $port "* ]] && (set -C && : >"$given/$port") 2>/dev/null && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
       printf '%s' "$port"
       return
     fi

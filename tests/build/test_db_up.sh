@@ -34,6 +34,17 @@ without_archive() {
   expect "without the archive, code of a test on MySQL" "$(on_mysql)" 77
 }
 
+# As many processes ask for ports at the same time as several runs of the tests do in days.
+ports_side_by_side() {
+  local i
+  for ((i = 0; i < 20; i++)); do
+    TP_SCRATCH=$scratch bash -c '. "$1"; for ((i = 0; i < 20; i++)); do port=$(free_port); printf "%s\n" "$port"; done' bash "$root/tools/lib.sh" >"$scratch/ports.$i" &
+  done
+  wait
+  expect "free_port gives 20 processes 20 ports each, different ones" "$(sort -u "$scratch"/ports.* | wc -l)" 400
+}
+
+ports_side_by_side
 without_archive
 # shellcheck disable=SC2016 # for the other shell
 if ! TP_SCRATCH=$scratch bash -c '. "$1" && find_pg_bin' bash "$root/tools/lib.sh" >/dev/null; then
