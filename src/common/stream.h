@@ -17,8 +17,8 @@ bool stream_put(int fd, const char *text, size_t length);
  * or nothing could be written for a minute: true, and what finds no room is thrown away. */
 bool stream_takes(int fd);
 /* Waits until all is written, but not for a reader that has not read for 3 seconds, nor for a minute in which
- * nothing could be written; then nothing more is written by a thread. How many lines were not written, as far as that was not reported. *error: errno of a
- * write that failed, or 0. */
+ * nothing could be written; then nothing more is written by a thread. How many lines were not written, as far
+ * as that was not reported. *error: errno of a write that failed, or 0. */
 long long stream_end(int fd, int *error);
 
 #endif

@@ -58,7 +58,7 @@ as_its_user() {
 start_pooler() {
   local tries
   for _ in 1 2 3 4 5; do
-    port=$(free_port)
+    port=$(free_port "$TASKPOOL_TEST_PG_PORT")
     cat >"$scratch/pooler.ini" <<END
 [databases]
 $database = host=127.0.0.1 port=$TASKPOOL_TEST_PG_PORT user=$role password=$role

@@ -1,5 +1,5 @@
-/* A worker's standard output: of a thread that stands still while somebody reads, and of a reader that does not. The clock is
- * moved; a process has one such output, so each is tried in a child. */
+/* A worker's standard output: of a thread that stands still while somebody reads, and of a reader that does
+ * not. The clock is moved; a process has one such output, so each is tried in a child. */
 #include "common/stream.h"
 
 #include <poll.h>
