@@ -668,7 +668,7 @@ END
 worker=$!
 run enqueue back 7 --wait
 expect "enqueue --wait prints the result" 0 '^{"of": "7"}$' 'waiting for task'
-run enqueue back 7 --wait=60s --json
+run enqueue back 7 --wait=10m --json
 expect "and as JSON" 0 '"inserted":true,"state":"done","result":"{.*"of'
 run enqueue back bytes --wait
 expect_that "what is no text becomes question marks" is "$code $(cat out)" '0 ??a'

@@ -144,6 +144,12 @@ run stats --json
 expect "also as JSON" 0 '"paused":\[\{"handler":"bill","since":[0-9]+,"who":"anna@desk","why":"the bank is closed"\}\]'
 timeout 900 "$TASKPOOL" work --handler bill=/bin/true --drain --quiet >work.out 2>&1 </dev/null &
 worker=$!
+for _ in $(seq 3000); do # it runs, and takes nothing
+    run workers --json
+    grep -q '"state":"running"' out && break
+    sleep 0.1
+done
+expect "a worker of a paused handler" 0 '"state":"running"'
 run resume bill --json
 expect "resume" 0 '^\{"handler":"bill","changed":true\}$'
 wait "$worker"

@@ -149,7 +149,7 @@ expect "ordered: a payment waits for its cut-off" "$(count pending payment)" 1
 "$examples/results" work >"$scratch/results" 2>&1 &
 worker=$!
 expect "results: a quote" "$("$examples/results" 12)" '{"pieces": 12, "cents": 14934}'
-expect "results: by the command" "$("$taskpool" enqueue quote 1 --wait=60s 2>/dev/null)" '{"pieces": 1, "cents": 1250}'
+expect "results: by the command" "$("$taskpool" enqueue quote 1 --wait=10m 2>/dev/null)" '{"pieces": 1, "cents": 1250}'
 expect "results: none" "$("$examples/results" 0)" "no quote: a quote needs a number of pieces"
 kill "$worker"
 wait "$worker" || expect "results: the worker's exit code" "$?" 0
