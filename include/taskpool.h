@@ -1547,9 +1547,10 @@ typedef struct tp_hook {
 #define TP_HOOK_INIT                                                                                         \
     { sizeof(tp_hook), NULL, NULL, NULL }
 
-/* What the claiming thread does when the queue is full. */
+/* What is done when the queue is full. */
 typedef enum tp_full {
-    TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
+    TP_FULL_CALLER_RUNS = 0, /* one handler thread more than threads_max helps while more than half of the
+                              * queue is taken, and no more is claimed than there is room for */
     TP_FULL_ABORT = 1        /* while there is any room it claims a whole batch, and puts back what finds no
                               * place: without a failure, due again after poll_ms, for others to take */
 } tp_full;
@@ -1564,7 +1565,7 @@ typedef enum tp_pace {
 typedef struct tp_worker_options {
     size_t size;
     int threads;           /* handler threads that are always there; 0: 4 */
-    int threads_max;       /* up to so many while the queue is not empty; 0: as threads */
+    int threads_max;       /* up to so many while the queue is not empty (see when_full); 0: as threads */
     int64_t keep_alive_ms; /* idle threads above threads end after; 0: 60,000 */
     size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000 */
     tp_full when_full;

@@ -85,7 +85,6 @@ static void wire_threads(struct tp_worker *w) {
                                             .jobs = &w->jobs,
                                             .queue = &w->queue,
                                             .completer = &w->completer,
-                                            .runs = &w->runs,
                                             .executors = &w->executors,
                                             .heartbeat = &w->heartbeat,
                                             .claims = &w->claims,
