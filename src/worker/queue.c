@@ -96,6 +96,7 @@ enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
 static struct tpi_job *take_first(struct tpi_queue *queue) {
     struct tpi_job *job = tpi_list_pop(&queue->list);
     if (job && worth_a_claim(queue)) tpi_signal_all(&queue->room);
+    if (job && queue->held && !queue->list.count) tpi_signal_all(&queue->work); /* they may hold now */
     return job;
 }
 
@@ -111,10 +112,11 @@ static bool may_start(const struct tpi_queue *queue) {
     return queue->list.count && !queue->unanswered && needed;
 }
 
-/* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
+/* Under the lock. What was claimed by leases comes before a claim of plan hold. False: this thread is to end,
+ * because it has been idle for too long or the worker stops. */
 static bool await_work(struct tpi_queue *queue) {
     int64_t until = tpi_clock_mono_ms() + queue->options->keep_alive_ms;
-    while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !queue->held) {
+    while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !(queue->held && !queue->list.count)) {
         bool surplus = queue->executors > (size_t)queue->options->threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_signal_wait(&queue->work, surplus ? until : INT64_MAX);
@@ -128,7 +130,7 @@ struct tpi_job *tpi_queue_pop(struct tpi_queue *queue, bool *ended) {
     queue->idle++;
     tpi_signal_all(&queue->room);
     *ended = !await_work(queue);
-    if (!*ended) job = take_first(queue);
+    if (!*ended && may_start(queue)) job = take_first(queue);
     queue->idle--;
     if (*ended) queue->executors--;
     pthread_mutex_unlock(&queue->lock);
