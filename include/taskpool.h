@@ -1640,7 +1640,8 @@ TP_API void tp_worker_stop(tp_worker *worker);
 /* Waits until the worker has ended, by tp_worker_stop or by drain. TP_TIMEOUT: stop_ms has passed and
  * handlers still run; their leases are not extended any more, and waiting again is allowed. So it is when
  * on_alert or on_event has not returned; alerts and events that wait then are left out. TP_MISUSE: never
- * started, or called from a handler. */
+ * started, or called from a handler. TP_OK does not say that all was stored: ask tp_worker_about for
+ * unstored. */
 TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
 /* Stops and joins if need be, however long handlers, on_alert and on_event take. */
 TP_API void tp_worker_close(tp_worker *worker);
@@ -1659,9 +1660,11 @@ typedef struct tp_worker_info {
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
+    uint64_t unstored;  /* tasks of which it could not be stored in time what became of them, after a stop
+                         * above  all: they come back when their leases end, and what was done is done again */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
-    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
 TP_API TP_CHECKED tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it

@@ -30,7 +30,7 @@ static void put_back(struct tpi_dispatcher *dispatcher, const tp_task *task, int
     if (status == TP_OK)
         tpi_record_put_back(dispatcher->record, task, why);
     else
-        tpi_record_error(dispatcher->record, task, tp_last_error()->text);
+        tpi_record_unstored(dispatcher->record, task, tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */

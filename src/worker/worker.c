@@ -238,6 +238,7 @@ static tp_worker_info info_of(struct tp_worker *worker) {
     info.skipped = atomic_load(&worker->record.counts.skipped);
     info.released = atomic_load(&worker->record.counts.released);
     info.lost = atomic_load(&worker->record.counts.lost);
+    info.unstored = atomic_load(&worker->record.counts.unstored);
     info.events_dropped = tpi_notify_dropped(&worker->notify);
     info.waiting_ms = tpi_watchdog_longest(&worker->watchdog);
     return info;
