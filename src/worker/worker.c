@@ -112,6 +112,7 @@ static bool init_sync(struct tp_worker *w) {
            tpi_signal_init(&w->life, &w->queue.work, &w->queue.lock) &&
            tpi_signal_init(&w->life, &w->queue.room, &w->queue.lock) &&
            tpi_signal_init(&w->life, &w->completer.submitted, &w->completer.lock) &&
+           tpi_signal_init(&w->life, &w->runs.reader_free, &w->runs.reader_lock) &&
            tpi_signal_init(&w->life, &w->progress.news, &w->progress.lock);
 }
 

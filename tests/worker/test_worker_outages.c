@@ -222,6 +222,29 @@ TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task) {
     rig_expect_paid(4, .hits = 2);
 }
 
+HANDLER(read_params) {
+    const char *params = NULL;
+    size_t length = 0;
+    if (tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
+    return length == 20000 ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+MEET(hang_at_gate) {
+    gate_pass(&rig.gate);
+}
+
+TEST(test_run_params__a_read_that_gets_no_answer_holds_up_no_other) {
+    put_long(3);
+    faults_at(.statement = "task_params", .times = 1, .meet = hang_at_gate);
+    tp_worker *worker = rig_start_with(0, read_params, .threads = 2);
+    rig_await_arrived(1);
+    rig_await(TP_EVENT_DONE, 2);
+    gate_open(&rig.gate);
+    rig_await(TP_EVENT_DONE, 3);
+    rig_stop(worker);
+    rig_expect(0, 3, 0, .failures = 0);
+}
+
 TEST(test_claim__is_asked_again_under_its_token) {
     struct faults_aim claim = rig_aim_at_claim();
     int skip = strcmp(claim.statement, "claim_cas") == 0 ? 13 : 1; /* in the midst of the second */
