@@ -1547,9 +1547,10 @@ typedef struct tp_hook {
 #define TP_HOOK_INIT                                                                                         \
     { sizeof(tp_hook), NULL, NULL, NULL }
 
-/* What the claiming thread does when the queue is full. */
+/* What is done when the queue is full. */
 typedef enum tp_full {
-    TP_FULL_CALLER_RUNS = 0, /* it handles the next task itself, and claims no more than there is room for */
+    TP_FULL_CALLER_RUNS = 0, /* one handler thread more than threads_max helps while more than half of the
+                              * queue is taken, and no more is claimed than there is room for */
     TP_FULL_ABORT = 1        /* while there is any room it claims a whole batch, and puts back what finds no
                               * place: without a failure, due again after poll_ms, for others to take */
 } tp_full;
@@ -1564,7 +1565,7 @@ typedef enum tp_pace {
 typedef struct tp_worker_options {
     size_t size;
     int threads;           /* handler threads that are always there; 0: 4 */
-    int threads_max;       /* up to so many while the queue is not empty; 0: as threads */
+    int threads_max;       /* up to so many while the queue is not empty (see when_full); 0: as threads */
     int64_t keep_alive_ms; /* idle threads above threads end after; 0: 60,000 */
     size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000 */
     tp_full when_full;
@@ -1639,7 +1640,8 @@ TP_API void tp_worker_stop(tp_worker *worker);
 /* Waits until the worker has ended, by tp_worker_stop or by drain. TP_TIMEOUT: stop_ms has passed and
  * handlers still run; their leases are not extended any more, and waiting again is allowed. So it is when
  * on_alert or on_event has not returned; alerts and events that wait then are left out. TP_MISUSE: never
- * started, or called from a handler. */
+ * started, or called from a handler. TP_OK does not say that all was stored: ask tp_worker_about for
+ * unstored. */
 TP_API TP_CHECKED tp_status tp_worker_join(tp_worker *worker);
 /* Stops and joins if need be, however long handlers, on_alert and on_event take. */
 TP_API void tp_worker_close(tp_worker *worker);
@@ -1658,9 +1660,11 @@ typedef struct tp_worker_info {
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
+    uint64_t unstored;  /* tasks of which it could not be stored in time what became of them, after a stop
+                         * above  all: they come back when their leases end, and what was done is done again */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
-    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 /* From any thread, between open and close. */
 TP_API TP_CHECKED tp_status tp_worker_about(tp_worker *worker, tp_worker_info *info);
 /* The work done on all connections of the worker since it was opened, lost ones too; a call counts when it

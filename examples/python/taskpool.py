@@ -92,7 +92,8 @@ class tp_worker_options(Struct):
 class tp_worker_info(Struct):
     _fields_ = [("size", c.c_size_t), ("state", c.c_char_p), ("threads", c.c_int), ("connections", c.c_int), ("queued", c.c_size_t),
                 ("running", c.c_size_t)] + [(name, c.c_uint64) for name in ("claimed", "done", "failed", "skipped", "released", "lost",
-                                                                            "events_dropped")] + [("waiting_ms", c.c_int64)]
+                                                                            "events_dropped")] + [
+                                                                    ("waiting_ms", c.c_int64), ("unstored", c.c_uint64)]
 
 
 class tp_gate_options(Struct):

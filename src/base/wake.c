@@ -9,7 +9,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tpi_wake *first;   /* under lock */
 static atomic_uint listen_count; /* entries of the list */
 
+/* In the child of a fork: the workers are the parent's. */
+static void forget_all(void) {
+    (void)pthread_mutex_init(&lock, NULL);
+    first = NULL;
+    atomic_store(&listen_count, 0);
+}
+
+static void watch_forks(void) {
+    (void)pthread_atfork(NULL, NULL, forget_all);
+}
+
 void tpi_wake_add(struct tpi_wake *wake) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     wake->next = first;
     first = wake;

@@ -119,6 +119,17 @@ static enum cli_exit start(tp_worker *worker) {
     return EXIT_DONE;
 }
 
+static enum cli_exit say_unstored(tp_worker *worker) {
+    tp_worker_info info = TP_WORKER_INFO_INIT;
+
+    if (tp_worker_about(worker, &info) != TP_OK || info.unstored == 0) return EXIT_DONE;
+    return cli_fail(
+        EXIT_UNREACHABLE,
+        "what became of %llu task%s could not be stored; the errors above name them. They are run "
+        "again when their leases end, also what is done: cancel what must not be",
+        (unsigned long long)info.unstored, info.unstored == 1 ? "" : "s");
+}
+
 static enum cli_exit run(tp_worker *worker) {
     enum cli_exit code = start(worker);
     tp_status status;
@@ -131,6 +142,8 @@ static enum cli_exit run(tp_worker *worker) {
     work_print_summary();
     if (status < 0) return cli_fail_tp(status);
     if (work.broken) return (enum cli_exit)work.broken;
+    code = say_unstored(worker);
+    if (code != EXIT_DONE) return code;
     return work_options.drain && work_event_count(TP_EVENT_GAVE_UP) ? EXIT_GAVE_UP : EXIT_DONE;
 }
 

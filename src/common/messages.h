@@ -11,7 +11,7 @@
     X(EXIT_NOTHING, 1, "nothing found")                                                                      \
     X(EXIT_USAGE, 2, "wrong command line or connection string")                                              \
     X(EXIT_INPUT, 3, "bad input: a line of a file, params too long")                                         \
-    X(EXIT_UNREACHABLE, 4, "the database cannot be reached")                                                 \
+    X(EXIT_UNREACHABLE, 4, "the database cannot be reached; work: what became of tasks cannot be stored")    \
     X(EXIT_SCHEMA, 5, "the pool's tables are missing or of another version")                                 \
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \

@@ -34,7 +34,7 @@
     X(four_eyes, "TP_FOUR_EYES_INIT", retry_max, request_id)                                                 \
     X(actor, "TP_ACTOR_INIT", why, request_id)                                                               \
     X(audit_request, "TP_AUDIT_INIT", limit, limit)                                                          \
-    X(worker_info, "TP_WORKER_INFO_INIT", queued, waiting_ms)
+    X(worker_info, "TP_WORKER_INFO_INIT", queued, unstored)
 
 enum tpi_sized {
 #define TPI_SIZED_ENUM(name, init, next, last) TPI_SIZED_##name,

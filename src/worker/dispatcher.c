@@ -30,7 +30,7 @@ static void put_back(struct tpi_dispatcher *dispatcher, const tp_task *task, int
     if (status == TP_OK)
         tpi_record_put_back(dispatcher->record, task, why);
     else
-        tpi_record_error(dispatcher->record, task, tp_last_error()->text);
+        tpi_record_unstored(dispatcher->record, task, tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */
@@ -145,14 +145,13 @@ static void rest(struct tpi_dispatcher *dispatcher, int64_t began, bool found) {
         maintain_until(dispatcher, until);
 }
 
-/* The queue is full: instead of waiting, it handles the next task itself. */
-static void stand_in(struct tpi_dispatcher *dispatcher) {
-    struct tpi_job *job = NULL;
-    if (dispatcher->options->when_full == TP_FULL_CALLER_RUNS) job = tpi_queue_try_pop(dispatcher->queue);
-    if (job)
-        tpi_run_job(dispatcher->runs, &dispatcher->run_session, job);
-    else
-        tpi_queue_wait_room(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->poll_ms);
+enum { LOOK_MS = 1000 };
+
+/* When it is to look for maintenance while it claims nothing. */
+static int64_t next_look(const struct tpi_dispatcher *dispatcher) {
+    int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
+    if (until <= now) until = now + dispatcher->options->poll_ms; /* offline: it waits */
+    return until > now + LOOK_MS ? now + LOOK_MS : until; /* a thread may have met a gate with tokens */
 }
 
 /* A task that kills this process must not do so before anybody knows of the process. */
@@ -164,18 +163,13 @@ static void send_before_holding(struct tpi_dispatcher *dispatcher) {
     }
 }
 
-enum { LOOK_MS = 1000 };
-
 /* The handler threads claim by themselves; what is left is maintenance and the end of a drain. */
 static void watch_holders(struct tpi_dispatcher *dispatcher) {
     if (dispatcher->options->drain) {
         rest_draining(dispatcher);
         return;
     }
-    int64_t until = tpi_maintenance_next(&dispatcher->maintenance), now = tpi_clock_mono_ms();
-    if (until <= now) until = now + dispatcher->options->poll_ms; /* offline: it waits */
-    if (until > now + LOOK_MS) until = now + LOOK_MS; /* a thread may have met a gate with tokens */
-    tpi_lifetime_pause(dispatcher->life, until - now, false);
+    tpi_lifetime_pause(dispatcher->life, next_look(dispatcher) - tpi_clock_mono_ms(), false);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
@@ -189,7 +183,7 @@ static void claim_until_stop(struct tpi_dispatcher *dispatcher) {
         }
         size_t room = tpi_queue_room(dispatcher->queue);
         if (room == 0) {
-            stand_in(dispatcher);
+            tpi_queue_wait_room(dispatcher->queue, next_look(dispatcher));
             continue;
         }
         int64_t began = tpi_clock_mono_ms();
@@ -232,10 +226,9 @@ static void await_end(struct tpi_dispatcher *dispatcher) {
     pthread_mutex_unlock(&dispatcher->life->lock);
 }
 
-void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, const char *who_runs) {
+void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who) {
     tpi_claiming_init(&dispatcher->claiming, dispatcher->claims);
     tpi_session_init(&dispatcher->session, dispatcher->sessions, who);
-    tpi_session_init(&dispatcher->run_session, dispatcher->sessions, who_runs);
     tpi_session_take(&dispatcher->session, dispatcher->first);
     dispatcher->first = NULL;
     tpi_maintenance_init(&dispatcher->maintenance, dispatcher->heartbeat, dispatcher->queue,
@@ -244,13 +237,12 @@ void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, co
 
 void *tpi_dispatcher_main(void *arg) {
     struct tpi_dispatcher *dispatcher = arg;
-    tpi_dispatcher_begin(dispatcher, "dispatcher", "dispatcher as executor");
+    tpi_dispatcher_begin(dispatcher, "dispatcher");
     (void)tpi_queue_wait_wake(dispatcher->queue, tpi_clock_mono_ms() + dispatcher->options->initial_delay_ms);
     if (dispatcher->claims->hold_wanted) send_before_holding(dispatcher);
     tpi_pace_init(&dispatcher->pace, dispatcher->options, tpi_clock_mono_ms());
     claim_until_stop(dispatcher);
     tpi_dispatcher_ask_once_more(dispatcher);
-    tpi_session_close(&dispatcher->run_session);
     tpi_dispatcher_ended(dispatcher);
     await_end(dispatcher);
     if (!dispatcher->session.broken) (void)tpi_heartbeat_end(dispatcher->heartbeat, &dispatcher->session);

@@ -13,7 +13,6 @@ struct tpi_dispatcher {
     struct tpi_jobs *jobs;
     struct tpi_queue *queue;
     struct tpi_completer *completer;
-    struct tpi_runs *runs;
     struct tpi_executors *executors;
     struct tpi_heartbeat *heartbeat;
     const struct tpi_claims *claims;
@@ -22,7 +21,6 @@ struct tpi_dispatcher {
 
     /* Of its thread, or of tp_worker_step's. */
     struct tpi_session session;
-    struct tpi_session run_session; /* for the jobs that it runs itself */
     struct tpi_pace pace;
     struct tpi_claiming claiming;
     struct tpi_maintenance maintenance;
@@ -37,8 +35,8 @@ void *tpi_dispatcher_main(void *arg);
 void tpi_dispatcher_ask_once_more(struct tpi_dispatcher *dispatcher);
 /* No more is claimed, so who waits for work ends. */
 void tpi_dispatcher_ended(struct tpi_dispatcher *dispatcher);
-/* In the thread, before its first claim; who and who_runs name its sessions. */
-void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who, const char *who_runs);
+/* In the thread, before its first claim; who names its session. */
+void tpi_dispatcher_begin(struct tpi_dispatcher *dispatcher, const char *who);
 /* Claims up to room tasks, or what an earlier try took, and feeds them to the queue. */
 TP_CHECKED tp_status tpi_dispatcher_claim(struct tpi_dispatcher *dispatcher, size_t room);
 

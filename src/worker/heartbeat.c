@@ -1,6 +1,6 @@
 /* Keeps this worker's row in the table of workers up to date: every ten seconds, at the stop, and until its
- * last task has ended. The dispatcher writes it; while the dispatcher runs a task itself, a thread with no
- * other duty does. Under plan hold it also reads the other workers' rows: after one that held tasks has
+ * last task has ended. The dispatcher writes it; while the dispatcher waits for the database, a thread with
+ * no other duty does. Under plan hold it also reads the other workers' rows: after one that held tasks has
  * died, tasks are claimed by leases for a while. */
 #include "worker/heartbeat.h"
 #include "ops/for_workers.h"

@@ -15,6 +15,22 @@ enum { BUCKETS = 4096 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tpi_job *buckets[BUCKETS]; /* under lock */
 
+/* In the child of a fork: the threads that have the tasks are the parent's. */
+static void forget_all(void) {
+    (void)pthread_mutex_init(&lock, NULL);
+    memset(buckets, 0, sizeof buckets);
+}
+
+static void watch_forks(void) {
+    (void)pthread_atfork(NULL, NULL, forget_all);
+}
+
+static void take_lock(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+}
+
 static struct tpi_job **bucket_of(const char *id) {
     return &buckets[tpi_shard_hash(id) % BUCKETS];
 }
@@ -27,9 +43,10 @@ static struct tpi_job *find(const tp_env *env, const char *id) {
     return job;
 }
 
-/* With the lock of its jobs taken. While its handler is called nobody but that may look at long params. */
+/* With the lock of its jobs taken. While its handler is called nobody but that may look at long params. What
+ * was passed on is for the next claim to know, as long as that is here. */
 static enum tpi_known known_of(const struct tpi_job *job, const tp_task *task) {
-    if (job->done) {
+    if (job->done && !atomic_load(&job->passed_on)) {
         enum tpi_content content = tpi_content_compare(job->task, task);
         return content == TPI_CONTENT_SAME     ? TPI_KNOWN_DONE
                : content == TPI_CONTENT_UNREAD ? TPI_KNOWN_RUNS
@@ -82,7 +99,7 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool 
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
     bool done = false;
-    pthread_mutex_lock(&lock);
+    take_lock();
     *rival = find(job->jobs->env, job->task->id);
     if (*rival) {
         pthread_mutex_lock(&(*rival)->jobs->lock);
@@ -106,7 +123,7 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
 
 enum tpi_known tpi_in_flight_known(const tp_env *env, const tp_task *task) {
     enum tpi_known known = TPI_KNOWN_NOTHING;
-    pthread_mutex_lock(&lock);
+    take_lock();
     struct tpi_job *job = find(env, task->id);
     if (job) {
         pthread_mutex_lock(&job->jobs->lock);

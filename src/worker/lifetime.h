@@ -12,7 +12,7 @@
 
 enum { TPI_STOP_GRACE_MS = 10000 }; /* how long a settle is asked again once the worker is to stop */
 
-enum tpi_state {
+enum tpi_worker_state {
     TPI_STATE_OPEN,
     TPI_STATE_STEPPING,
     TPI_STATE_STARTING,
@@ -35,10 +35,10 @@ struct tpi_lifetime {
     struct tpi_signal *signals; /* of all parts; not changed after open */
     struct tpi_signal changed;  /* the stop, the state, the threads, the end of the last job after the stop */
     struct tpi_signal empty;    /* nothing is in progress, before the stop */
-    enum tpi_state state;       /* under the lock */
-    int64_t stop_ms;            /* how long the stop waits for handlers; 0: for ever */
-    atomic_bool stop_asked;     /* set by tpi_lifetime_stop, which takes no lock */
-    sem_t stop_semaphore;       /* posted once: sem_post may be called in a signal handler */
+    enum tpi_worker_state state;     /* under the lock */
+    int64_t stop_ms;                 /* how long the stop waits for handlers; 0: for ever */
+    atomic_bool stop_asked;          /* set by tpi_lifetime_stop, which takes no lock */
+    sem_t stop_semaphore;            /* posted once: sem_post may be called in a signal handler */
     atomic_int_least64_t stopped_at; /* monotonic; 0: the stop was not seen yet */
     atomic_bool abandoned;           /* stop_ms has passed: leases are not extended any more */
     atomic_bool claims_ended;        /* no more is claimed */

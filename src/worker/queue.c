@@ -1,7 +1,8 @@
 /* The claimed tasks that wait for an executor thread: how many fit, which thread takes the next, when to
  * start one more thread, and when there is room enough for another claim. The dispatcher waits here for
- * room; an enqueue in this process wakes it and names the new tasks. No database calls here. Read next:
- * dispatcher.c, executor.c. */
+ * room; an enqueue in this process wakes it and names the new tasks. While more than half of the queue is
+ * taken one thread more than threads_max takes from it (TP_FULL_CALLER_RUNS). No database calls here. Read
+ * next: dispatcher.c, executor.c. */
 #include "worker/queue.h"
 
 #include "base/clock.h"
@@ -14,15 +15,27 @@ static size_t unsettled(const struct tpi_queue *queue) {
     return count > queue->options->settle_count ? count - queue->options->settle_count : 0;
 }
 
-/* Under the lock. How many handler threads could be added. */
+/* Under the lock. How many handler threads could be added, whatever the queue holds. */
 static size_t spare(const struct tpi_queue *queue) {
-    if (queue->life->stepping) return 0;
-    return (size_t)queue->options->threads_max - queue->executors;
+    size_t most = (size_t)queue->options->threads_max;
+    return queue->life->stepping || queue->executors >= most ? 0 : most - queue->executors;
+}
+
+/* Under the lock. Too full for another claim, whoever is idle. */
+static bool is_full(const struct tpi_queue *queue) {
+    return queue->list.count > queue->options->queue / 2;
+}
+
+/* Under the lock. */
+static bool may_add(const struct tpi_queue *queue) {
+    bool one_more = queue->options->when_full == TP_FULL_CALLER_RUNS && is_full(queue) &&
+                    queue->executors == (size_t)queue->options->threads_max;
+    return spare(queue) > 0 || one_more;
 }
 
 bool tpi_queue_add_executor(struct tpi_queue *queue) {
     pthread_mutex_lock(&queue->lock);
-    bool may = spare(queue) > 0;
+    bool may = may_add(queue);
     queue->executors += may;
     pthread_mutex_unlock(&queue->lock);
     return may;
@@ -44,7 +57,7 @@ static size_t room(const struct tpi_queue *queue) {
 /* Under the lock. A claim for every single place that gets free would cost a round trip a task, so half of
  * the queue is to be free. */
 static bool worth_a_claim(const struct tpi_queue *queue) {
-    return queue->list.count <= queue->options->queue / 2 && room(queue) > 0;
+    return !is_full(queue) && room(queue) > 0;
 }
 
 size_t tpi_queue_room(struct tpi_queue *queue) {
@@ -70,8 +83,9 @@ void tpi_queue_wait_room(struct tpi_queue *queue, int64_t until_ms) {
 enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
     pthread_mutex_lock(&queue->lock);
     bool placed = room(queue) > 0;
-    bool short_handed = placed && queue->idle <= queue->list.count && spare(queue) > 0;
+    bool short_handed = placed && queue->idle <= queue->list.count;
     if (placed) tpi_list_push(&queue->list, job);
+    short_handed = short_handed && may_add(queue);
     tpi_signal_one(&queue->work);
     pthread_mutex_unlock(&queue->lock);
     if (!placed) return TPI_PUSH_NO_ROOM;
@@ -82,6 +96,7 @@ enum tpi_push tpi_queue_push(struct tpi_queue *queue, struct tpi_job *job) {
 static struct tpi_job *take_first(struct tpi_queue *queue) {
     struct tpi_job *job = tpi_list_pop(&queue->list);
     if (job && worth_a_claim(queue)) tpi_signal_all(&queue->room);
+    if (job && queue->held && !queue->list.count) tpi_signal_all(&queue->work); /* they may hold now */
     return job;
 }
 
@@ -92,13 +107,16 @@ bool tpi_queue_is_stuck(const struct tpi_queue *queue) {
 /* Under the lock. While what was done cannot be stored nothing is begun: should the process die, or the
  * leases end, before the database is back, all that was done meanwhile would be done again. */
 static bool may_start(const struct tpi_queue *queue) {
-    return queue->list.count && !queue->unanswered;
+    size_t busy = queue->executors - queue->idle;
+    bool needed = busy < (size_t)queue->options->threads_max || is_full(queue);
+    return queue->list.count && !queue->unanswered && needed;
 }
 
-/* Under the lock. False: this thread is to end, because it has been idle for too long or the worker stops. */
+/* Under the lock. What was claimed by leases comes before a claim of plan hold. False: this thread is to end,
+ * because it has been idle for too long or the worker stops. */
 static bool await_work(struct tpi_queue *queue) {
     int64_t until = tpi_clock_mono_ms() + queue->options->keep_alive_ms;
-    while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !queue->held) {
+    while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !(queue->held && !queue->list.count)) {
         bool surplus = queue->executors > (size_t)queue->options->threads;
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_signal_wait(&queue->work, surplus ? until : INT64_MAX);
@@ -112,7 +130,7 @@ struct tpi_job *tpi_queue_pop(struct tpi_queue *queue, bool *ended) {
     queue->idle++;
     tpi_signal_all(&queue->room);
     *ended = !await_work(queue);
-    if (!*ended) job = take_first(queue);
+    if (!*ended && may_start(queue)) job = take_first(queue);
     queue->idle--;
     if (*ended) queue->executors--;
     pthread_mutex_unlock(&queue->lock);

@@ -30,7 +30,7 @@ enum tpi_push { TPI_PUSH_NO_ROOM, TPI_PUSHED, TPI_PUSHED_ADD_EXECUTOR };
 /* Before the worker's start: what wakes it. */
 void tpi_queue_init_wake(struct tpi_queue *queue);
 
-/* Before a handler thread is started. False: there may be no more. */
+/* Before a handler thread is started. False: there may be no more, now. */
 bool tpi_queue_add_executor(struct tpi_queue *queue);
 /* It could not be started. */
 void tpi_queue_remove_executor(struct tpi_queue *queue);

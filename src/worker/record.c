@@ -68,11 +68,16 @@ void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const
     tpi_notify_send(record->notify, TP_EVENT_LOST, task, whole);
 }
 
+void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text) {
+    atomic_fetch_add(&record->counts.unstored, 1);
+    tpi_record_error(record, task, text);
+}
+
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
     char whole[2 * TPI_TEXT_SIZE];
     snprintf(whole, sizeof whole, "%s%s",
              job->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
-    tpi_notify_send(record->notify, TP_EVENT_ERROR, job->task, whole);
+    tpi_record_unstored(record, job->task, whole);
 }
 
 void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job) {

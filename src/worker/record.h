@@ -8,7 +8,7 @@
 #include "worker/tally.h"
 
 struct tpi_counts {
-    atomic_uint_fast64_t claimed, done, failed, skipped, released, lost;
+    atomic_uint_fast64_t claimed, done, failed, skipped, released, lost, unstored;
 };
 
 struct tpi_record {
@@ -32,7 +32,9 @@ void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job);
 /* It is marked as lost, for this cause. task: the job's, by this claim or the next. */
 void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const tp_task *task,
                      const char *text);
-/* Its outcome is given up. */
+/* What became of it could not be stored, or nobody knows whether it was. */
+void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text);
+/* The same of a job, whose outcome is given up. */
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text);
 
 #endif

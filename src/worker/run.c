@@ -134,17 +134,36 @@ static tp_status ask_params(tp_conn *conn, void *arg) {
     return tp_task_params(conn, tpi_job_newest(run->job)->task, &run->params, &length);
 }
 
-/* In the task's transaction over its connection; else over the one that all handlers share, so that reading
- * costs none of one's own. */
-static tp_status read_params(struct tp_run *run) {
-    struct tpi_runs *runs = run->runs;
-    if (run->in_transaction) return ask(run, ask_params);
-    struct tpi_session *own = run->session;
+enum { READER_MS = 1000 };
+
+/* False: another has it for so long that it may hang. */
+static bool take_reader(struct tpi_runs *runs) {
+    int64_t until = tpi_clock_mono_ms() + READER_MS;
     pthread_mutex_lock(&runs->reader_lock);
-    run->session = &runs->reader;
+    while (runs->reading && tpi_clock_mono_ms() < until)
+        tpi_signal_wait(&runs->reader_free, until);
+    bool took = !runs->reading;
+    runs->reading = true;
+    pthread_mutex_unlock(&runs->reader_lock);
+    return took;
+}
+
+static void give_reader(struct tpi_runs *runs) {
+    pthread_mutex_lock(&runs->reader_lock);
+    runs->reading = false;
+    tpi_signal_one(&runs->reader_free);
+    pthread_mutex_unlock(&runs->reader_lock);
+}
+
+/* In the task's transaction over its connection; else over the one that all handlers share, so that reading
+ * costs none of one's own while that answers. */
+static tp_status read_params(struct tp_run *run) {
+    if (run->in_transaction || !take_reader(run->runs)) return ask(run, ask_params);
+    struct tpi_session *own = run->session;
+    run->session = &run->runs->reader;
     tp_status status = ask(run, ask_params);
     run->session = own;
-    pthread_mutex_unlock(&runs->reader_lock);
+    give_reader(run->runs);
     return status;
 }
 
@@ -271,7 +290,7 @@ static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status fail
     case TPI_FATE_UNKNOWN:
         break;
     }
-    tpi_record_error(run->runs->record, run->job->task, tp_last_error()->text);
+    tpi_record_unstored(run->runs->record, run->job->task, tp_last_error()->text);
     return RUN_ENDED;
 }
 

@@ -12,10 +12,12 @@ struct tpi_runs {
     struct tpi_record *record;
     struct tpi_completer *completer;
     struct tpi_progress_writer *progress;
-    pthread_mutex_t reader_lock; /* held over a database call */
-    struct tpi_session reader;   /* under reader_lock: reads long parameters for all handlers */
-    atomic_size_t running;       /* handlers being called */
-    const tp_hook *hooks;        /* the owner's, checked; of the size of the first */
+    pthread_mutex_t reader_lock;
+    struct tpi_signal reader_free;
+    bool reading;              /* under reader_lock: a thread has the reader */
+    struct tpi_session reader; /* of that thread: reads long parameters for all handlers */
+    atomic_size_t running;     /* handlers being called */
+    const tp_hook *hooks;      /* the owner's, checked; of the size of the first */
     size_t hook_count;
 };
 

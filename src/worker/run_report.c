@@ -22,8 +22,5 @@ void tp_run_progress(tp_run *run, int percent, const char *message) {
     struct tpi_runs *runs = run->runs;
     if (run->in_transaction && (runs->life->stepping || tpi_conn_writes_alone(run->session->conn))) return;
     tpi_progress_tell(runs->progress, &run->progress, tpi_job_newest(run->job)->task, percent, message);
-    if (!runs->life->stepping) return;
-    pthread_mutex_lock(&runs->reader_lock);
-    tpi_progress_step(runs->progress, &runs->reader);
-    pthread_mutex_unlock(&runs->reader_lock);
+    if (runs->life->stepping) tpi_progress_step(runs->progress, &runs->reader);
 }

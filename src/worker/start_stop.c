@@ -113,7 +113,7 @@ tp_status tpi_worker_connect(struct tp_worker *worker) {
 }
 
 /* The state that follows: a start that failed to connect may be asked again. */
-static enum tpi_state start_now(struct tp_worker *worker, tp_status *status) {
+static enum tpi_worker_state start_now(struct tp_worker *worker, tp_status *status) {
     if (tpi_lifetime_stopping(&worker->life)) return TPI_STATE_ENDED;
     *status = tpi_worker_connect(worker);
     if (*status != TP_OK) return TPI_STATE_OPEN;
@@ -122,7 +122,7 @@ static enum tpi_state start_now(struct tp_worker *worker, tp_status *status) {
     return *status == TP_OK ? TPI_STATE_RUNNING : TPI_STATE_ENDED;
 }
 
-static void set_state(struct tp_worker *worker, enum tpi_state state) {
+static void set_state(struct tp_worker *worker, enum tpi_worker_state state) {
     pthread_mutex_lock(&worker->life.lock);
     worker->life.state = state;
     tpi_signal_all(&worker->life.changed);

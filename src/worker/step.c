@@ -8,8 +8,9 @@
 static tp_status begin(struct tp_worker *worker) {
     tp_status status = tpi_worker_connect(worker);
     if (status != TP_OK) return status;
-    tpi_dispatcher_begin(&worker->dispatcher, "step", "step as executor");
-    worker->step = (struct tpi_hold){.session = &worker->dispatcher.run_session};
+    tpi_dispatcher_begin(&worker->dispatcher, "step");
+    tpi_session_init(&worker->step_session, &worker->sessions, "step as executor");
+    worker->step = (struct tpi_hold){.session = &worker->step_session};
     (void)tpi_heartbeat_send(&worker->heartbeat, &worker->dispatcher.session);
     return TP_OK;
 }
@@ -21,7 +22,7 @@ void tpi_step_end(struct tp_worker *worker) {
     tpi_completer_release_queue(&worker->completer);
     tpi_completer_run_down(&worker->completer, &dispatcher->session);
     if (!dispatcher->session.broken) (void)tpi_heartbeat_end(&worker->heartbeat, &dispatcher->session);
-    tpi_session_close(&dispatcher->run_session);
+    tpi_session_close(&worker->step_session);
     tpi_session_close(&dispatcher->session);
     worker->step.session = NULL;
 }
@@ -48,14 +49,14 @@ static tp_status claim_and_run(struct tp_worker *worker, size_t *count) {
         size_t some = 1;
         for (; status == TP_OK && some && *count < worker->options.batch; *count += some)
             status = tpi_transaction_once(&worker->transactions, &worker->step, &some);
-        tpi_transaction_leave(&worker->dispatcher.run_session);
+        tpi_transaction_leave(&worker->step_session);
         tpi_completer_run_down(&worker->completer, session);
         return status == TP_NONE ? TP_OK : status;
     }
     tp_status status = tpi_dispatcher_claim(&worker->dispatcher, tpi_queue_room(&worker->queue));
     if (status < 0) return status;
     for (struct tpi_job *job; (job = tpi_queue_try_pop(&worker->queue)) != NULL; ++*count)
-        tpi_run_job(&worker->runs, &worker->dispatcher.run_session, job);
+        tpi_run_job(&worker->runs, &worker->step_session, job);
     tpi_completer_release_queue(&worker->completer); /* what a stop left */
     tpi_completer_run_down(&worker->completer, session);
     return TP_OK;

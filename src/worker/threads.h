@@ -4,7 +4,7 @@
 
 #include "worker/watchdog.h"
 
-enum { TPI_THREADS_OTHER = 9 }; /* than executors, at most */
+enum { TPI_THREADS_OTHER = 10 }; /* than threads_max executors, at most */
 
 struct tpi_slot;
 

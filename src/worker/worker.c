@@ -85,7 +85,6 @@ static void wire_threads(struct tp_worker *w) {
                                             .jobs = &w->jobs,
                                             .queue = &w->queue,
                                             .completer = &w->completer,
-                                            .runs = &w->runs,
                                             .executors = &w->executors,
                                             .heartbeat = &w->heartbeat,
                                             .claims = &w->claims,
@@ -113,6 +112,7 @@ static bool init_sync(struct tp_worker *w) {
            tpi_signal_init(&w->life, &w->queue.work, &w->queue.lock) &&
            tpi_signal_init(&w->life, &w->queue.room, &w->queue.lock) &&
            tpi_signal_init(&w->life, &w->completer.submitted, &w->completer.lock) &&
+           tpi_signal_init(&w->life, &w->runs.reader_free, &w->runs.reader_lock) &&
            tpi_signal_init(&w->life, &w->progress.news, &w->progress.lock);
 }
 
@@ -239,6 +239,7 @@ static tp_worker_info info_of(struct tp_worker *worker) {
     info.skipped = atomic_load(&worker->record.counts.skipped);
     info.released = atomic_load(&worker->record.counts.released);
     info.lost = atomic_load(&worker->record.counts.lost);
+    info.unstored = atomic_load(&worker->record.counts.unstored);
     info.events_dropped = tpi_notify_dropped(&worker->notify);
     info.waiting_ms = tpi_watchdog_longest(&worker->watchdog);
     return info;

@@ -51,6 +51,7 @@ struct tp_worker {
     struct tpi_dispatcher dispatcher;
 
     struct tpi_hold step; /* of tp_worker_step, by the caller's thread only; its session NULL: not begun */
+    struct tpi_session step_session; /* its handlers', as an executor's */
 };
 
 /* tp_worker_join; patient: however long it takes. */

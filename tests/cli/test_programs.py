@@ -5,9 +5,11 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 
-from pool import LIMIT_S, TASKPOOL, at_once, check, environment, listed, main, program, read, run, shown, until
+from pool import (BASE, LIMIT_S, SQLITE, TASKPOOL, at_once, check, environment, listed, main, program, read, run, shown,
+                  until)
 
 
 def python_program(name, text):
@@ -100,6 +102,30 @@ def test_lost_claims():
     for name in "working", "stopping":
         python_program(name, "print(os.getpid(), file=open('begun', 'w'), flush=True)\ntime.sleep(600)\n")
     at_once(lambda: lost_meanwhile("working"), lambda: lost_meanwhile("stopping"))
+
+
+def test_unstored():
+    """What a program has done cannot be stored when the worker ends: it says so, and does not end as if all were well."""
+    if not SQLITE:
+        return
+    python_program("unheard", "print(os.getpid(), file=open('begun', 'w'), flush=True)\n"
+                              "while not os.path.exists('go'): time.sleep(0.02)\n")
+    task = enqueue("unheard")
+    worker = begin_work("unheard")
+    check("a program runs", until(lambda: numbers("begun")), read("err"))
+    file = sqlite3.connect(BASE.partition("Database=")[2].partition(";")[0], isolation_level=None, timeout=LIMIT_S)
+    file.execute("BEGIN IMMEDIATE")
+    open("go", "w", encoding="ascii").close()
+    worker.send_signal(signal.SIGTERM)
+    await_end(worker)
+    file.execute("ROLLBACK")
+    file.close()
+    check("exit code 4", worker.returncode == 4, f"{worker.returncode}: {read('err')}")
+    check("it says how many", "what became of 1 task could not be stored" in read("err"), read("err"))
+    check("the task is in hand still", shown(task)["state"] == "handling", shown(task))
+    os.remove("go")
+    run("release", "--id", task, "--why", "its worker has ended")
+    run("skip", "--id", task)
 
 
 def test_waiting():
@@ -336,6 +362,7 @@ def one_after_the_other():
 
 def test():
     at_once(test_lost_claims, one_after_the_other)
+    test_unstored()  # it locks the database
 
 
 main(test)

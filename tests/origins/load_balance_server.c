@@ -52,14 +52,14 @@ static void finish_server(tp_worker *worker) {
     expect_number(count_of("pending"), 0);
 }
 
-TEST(test_server__fifty_threads_and_a_full_queue_and_the_caller_runs) {
+TEST(test_server__fifty_threads_and_a_full_queue_and_one_more_helps) {
     tp_worker *worker = start_server(TP_FULL_CALLER_RUNS);
     await_arrived(THREADS + 1);
     expect_in_hand(look(worker), QUEUE, THREADS, 1);
     finish_server(worker);
 }
 
-/* The scanning thread lends no hand; what there is no room for stays or goes back, and that is no failure. */
+/* No thread more helps; what there is no room for stays or goes back, and that is no failure. */
 TEST(test_server__with_abort_the_rest_stays_in_the_database) {
     tp_worker *worker = start_server(TP_FULL_ABORT);
     await_arrived(THREADS);

@@ -178,8 +178,8 @@ TEST(test_points__a_single_thread_takes_them_page_by_page) {
     expect_granted(120);
 }
 
-/* 2,500 tasks whose handlers wait: the worker takes what its queue and threads hold, the claiming thread
- * lends a hand itself, and the rest stays in the database until there is room. */
+/* 2,500 tasks whose handlers wait: the worker takes what its queue and threads hold, one more thread helps,
+ * and the rest stays in the database until there is room. */
 TEST(test_points__never_holds_more_than_its_queue_and_threads) {
     enum { TASKS = 2500, QUEUE = 1000, THREADS = 10 };
     tp_worker_options options = WORKER_OPTIONS(.drain = 1);

@@ -53,7 +53,7 @@ tp_worker_info look(tp_worker *worker) {
 
 void expect_in_hand(tp_worker_info info, size_t queue, int threads, size_t helpers) {
     int64_t marked = count_where("pending", "state = 'handling'");
-    expect_number(info.threads, threads);
+    expect_number(info.threads, (size_t)threads + helpers);
     expect_number(info.running, (size_t)threads + helpers);
     assert_in_range(info.queued, queue - (size_t)threads - helpers, queue);
     expect_number(marked, info.queued + info.running);

@@ -28,17 +28,79 @@ TEST(test_wake__an_enqueue_in_this_process_is_claimed_at_once) {
     rig_stop(worker);
 }
 
-TEST(test_queue__when_it_is_full_the_claimer_runs_the_next_task) {
-    tp_worker *worker = rig_start_with(6, rig_wait, .threads = 1, .queue = 2);
+TEST(test_queue__when_it_is_full_one_more_thread_helps) {
+    tp_worker *worker = rig_start_with(6, rig_wait, .threads = 1, .queue = 2, .keep_alive_ms = 100);
     rig_await_arrived(2);
     tp_worker_info info = rig_info(worker);
-    expect_number(info.threads, 1);
+    expect_number(info.threads, 2);
     expect_number(info.running, 2);
-    if (info.claimed > 3) fail_msg("%d tasks were claimed, with room for 3", (int)info.claimed);
+    if (info.claimed > 4) fail_msg("%d tasks were claimed, with room for 4", (int)info.claimed);
     gate_open(&rig.gate);
     rig_await(TP_EVENT_DONE, 6);
+    for (int tries = 0; rig_info(worker).threads > 1 && tries < 30000; tries++)
+        rig_pause_10_ms();
+    expect_number(rig_info(worker).threads, 1);
     rig_stop(worker);
     rig_expect(0, 6, 0);
+}
+
+/* The first calls, each held by a gate of its own. */
+static struct held {
+    pthread_t thread;
+    struct gate gate;
+} held[3];
+
+static pthread_t claimer;
+
+MEET(note_claimer) {
+    claimer = pthread_self();
+}
+
+HANDLER(be_held) {
+    int n = atomic_fetch_add(&rig.runs, 1);
+    if (n >= 3) return TP_RUN_DONE;
+    held[n].thread = pthread_self();
+    gate_pass(&held[n].gate);
+    return TP_RUN_DONE;
+}
+
+/* Gives the one that is left: the claimer's, if it runs one, else the last. */
+static struct held *release_all_but_one(void) {
+    struct held *left = &held[2];
+    for (int i = 0; i < 3; i++) {
+        assert_true(gate_wait_arrived(&held[i].gate, 1));
+        if (pthread_equal(held[i].thread, claimer)) left = &held[i];
+    }
+    for (int i = 0; i < 3; i++)
+        if (&held[i] != left) gate_open(&held[i].gate);
+    return left;
+}
+
+static void put_what_is_due_now(void) {
+    tp_schedule schedule = {
+        .size = sizeof schedule, .name = pool.handler, .handler = pool.handler, .rule = "every 1h"};
+    must(tp_schedule_add(pool.a, &schedule));
+    rig_put(1, "x");
+    must(tp_test_advance(pool.a, 3600000));
+}
+
+TEST(test_queue__a_task_that_runs_for_long_when_it_is_full_holds_up_nothing_else) {
+    enum { TASKS = 20 };
+    for (int i = 0; i < 3; i++)
+        gate_init(&held[i].gate);
+    rig_put(TASKS, "x");
+    tp_worker *worker = rig_open_with(be_held, .threads = 2, .queue = 4, .schedules = 1);
+    faults_at(.statement = rig_claim_statement(), .times = 1, .meet = note_claimer);
+    must(tp_worker_start(worker));
+    struct held *left = release_all_but_one();
+    rig_await(TP_EVENT_DONE, TASKS - 1);
+    put_what_is_due_now();
+    rig_await(TP_EVENT_DONE, TASKS + 1);
+    gate_open(&left->gate);
+    rig_await(TP_EVENT_DONE, TASKS + 2);
+    rig_stop(worker);
+    must(tp_schedule_remove(pool.a, pool.handler));
+    rig_expect(0, TASKS + 2, 0, .runs = TASKS + 2);
 }
 
 /* It has room for one, too. */

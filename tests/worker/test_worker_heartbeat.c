@@ -19,16 +19,20 @@ static struct {
     size_t extensions;
 } stuck;
 
+static struct gate claim; /* that has no answer */
+
 static int set_up(void **state) {
     tpi_heartbeat_every_ms = 100;
     atomic_store(&stuck.handling, false);
     atomic_store(&stuck.let_go, false);
+    gate_init(&claim);
     return rig_set_up(state);
 }
 
 /* A test that failed leaves it hanging. */
 static int tear_down(void **state) {
     atomic_store(&stuck.let_go, true);
+    gate_open(&claim);
     return rig_tear_down(state);
 }
 
@@ -113,30 +117,26 @@ HEARTBEAT_TEST(test_heartbeat__says_that_the_database_cannot_be_written) {
     rig_stop(worker);
 }
 
-/* One handler thread: it is idle, or runs one of those that run. */
-static bool claimer_runs(tp_worker *worker) {
-    pthread_mutex_lock(&worker->queue.lock);
-    bool runs = worker->runs.running + worker->queue.idle == 2;
-    pthread_mutex_unlock(&worker->queue.lock);
-    return runs;
+MEET(hold_claim) {
+    gate_pass(&claim);
 }
 
-/* A worker with more tasks than its queue of one has room for: the claimer runs one itself. */
-static tp_worker *start_with_a_claimer_that_runs_a_task(int64_t stop_ms) {
-    tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 1, .stop_ms = stop_ms);
-    for (int i = 0; i < 30000 && !claimer_runs(worker); i++)
-        rig_pause_10_ms();
-    assert_true(claimer_runs(worker));
+/* A worker with a task that runs, whose next claim gets no answer until the gate is opened. */
+static tp_worker *start_with_a_claim_without_an_answer(int64_t stop_ms) {
+    tp_worker *worker = rig_start_with(1, rig_wait, .stop_ms = stop_ms);
+    rig_await_arrived(1);
+    faults_at(.statement = "claim_lanes", .times = 1, .meet = hold_claim);
+    assert_true(gate_wait_arrived(&claim, 1));
     return worker;
 }
 
-HEARTBEAT_TEST(test_heartbeat__goes_on_while_the_claimer_runs_a_task_itself) {
-    rig_put(4, "x");
-    tp_worker *worker = start_with_a_claimer_that_runs_a_task(0);
+HEARTBEAT_TEST(test_heartbeat__goes_on_while_a_claim_has_no_answer) {
+    tp_worker *worker = start_with_a_claim_without_an_answer(0);
     outlast_silence("running");
     tp_worker_stop(worker);
     await_state("stopping");
     outlast_silence("stopping");
+    gate_open(&claim);
     rig_let_finish(worker);
     await_state("ended");
 }
@@ -164,7 +164,7 @@ HEARTBEAT_TEST(test_heartbeat__that_hangs_holds_up_no_lease) {
     rig_expect(0, 1, 0, .lost = 0);
 }
 
-/* The claimer has its own to send when it is back from the task. */
+/* The claimer has its own to send when its claim is answered. */
 static void await_due(tp_worker *worker) {
     while (tpi_clock_mono_ms() < tpi_heartbeat_next(&worker->heartbeat))
         rig_pause_10_ms();
@@ -175,24 +175,24 @@ MEET(hang) {
         rig_pause_10_ms();
 }
 
-/* It is the other thread's: the claimer runs a task itself. */
+/* It is the other thread's: the claimer waits for an answer. */
 HEARTBEAT_TEST(test_heartbeat__that_hangs_holds_up_no_claim_and_no_stop) {
-    enum { TASKS = 4, MORE = 20 };
-    rig_put(TASKS, "x");
-    tp_worker *worker = start_with_a_claimer_that_runs_a_task(500);
+    enum { MORE = 20 };
+    tp_worker *worker = start_with_a_claim_without_an_answer(500);
     size_t beats = faults_at(.statement = "worker_update", .times = 100000, .meet = hang);
     rig_await_seen(beats, 1);
     await_due(worker);
+    gate_open(&claim);
     gate_open(&rig.gate);
     rig_put(MORE, "x");
-    rig_await(TP_EVENT_DONE, TASKS + MORE);
+    rig_await(TP_EVENT_DONE, 1 + MORE);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect_number(faults_seen(beats), 1);
     atomic_store(&stuck.let_go, true);
     rig_finish_late(worker);
     await_state("ended");
-    rig_expect(0, TASKS + MORE, 0);
+    rig_expect(0, 1 + MORE, 0);
 }
 
 /* A number that no process has. */

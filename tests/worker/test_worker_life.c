@@ -253,6 +253,7 @@ TEST(test_stop__while_offline_gives_up_within_its_grace_and_leaves_the_rest_to_t
     gate_open(&rig.gate);
     rig_await(TP_EVENT_OFFLINE, 1);
     int64_t took_ms = stop_and_join(worker);
+    expect_number(rig_info(worker).unstored, 8);
     rig_finish(worker);
     faults_down(false);
     if (took_ms < GRACE_MS || took_ms > 10 * GRACE_MS) /* the longest that a busy machine is late */

@@ -154,6 +154,20 @@ TEST(test_commit__that_happened_unheard_is_not_done_twice) {
     rig_expect_paid(5, .runs = 5, .done = 5, .hits = 1);
 }
 
+/* It was stored, but nobody can find that out. */
+TEST(test_commit__of_which_nothing_can_be_found_out_is_counted_as_unstored) {
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    size_t asked = faults_refuse("settled", FAULTS_PERMANENT, 0, 1000);
+    tp_worker *worker = rig_start(1, rig_pay);
+    rig_await(TP_EVENT_ERROR, 1);
+    tp_worker_stop(worker);
+    must(tp_worker_join(worker));
+    expect_number(rig_info(worker).unstored, 1);
+    rig_finish(worker);
+    expect_number(faults_hits(asked), 1);
+    rig_expect_paid(1, .runs = 1, .done = 0, .errors = 1);
+}
+
 HANDLER(skip_and_pay) {
     tp_run_reason(run, "left the company");
     return rig_effect(run, TP_RUN_SKIPPED);
@@ -206,6 +220,29 @@ TEST(test_run_params__lost_inside_the_transaction_is_no_failure_of_the_task) {
     lose_statement("task_params", TPI_FAULT_NOT_SENT, 1, 2);
     rig_run(0, read_params_then_pay);
     rig_expect_paid(4, .hits = 2);
+}
+
+HANDLER(read_params) {
+    const char *params = NULL;
+    size_t length = 0;
+    if (tp_run_params(run, &params, &length) != TP_OK) return TP_RUN_FAILED;
+    return length == 20000 ? TP_RUN_DONE : TP_RUN_FAILED;
+}
+
+MEET(hang_at_gate) {
+    gate_pass(&rig.gate);
+}
+
+TEST(test_run_params__a_read_that_gets_no_answer_holds_up_no_other) {
+    put_long(3);
+    faults_at(.statement = "task_params", .times = 1, .meet = hang_at_gate);
+    tp_worker *worker = rig_start_with(0, read_params, .threads = 2);
+    rig_await_arrived(1);
+    rig_await(TP_EVENT_DONE, 2);
+    gate_open(&rig.gate);
+    rig_await(TP_EVENT_DONE, 3);
+    rig_stop(worker);
+    rig_expect(0, 3, 0, .failures = 0);
 }
 
 TEST(test_claim__is_asked_again_under_its_token) {
