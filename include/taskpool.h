@@ -1155,11 +1155,17 @@ typedef struct tp_gate_options {
     int32_t tokens;    /* 0: as many as come */
     int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
     tp_gate_failure on_failure;
-    int32_t reserved; /* 0 */
+    int32_t keeps; /* bits TP_GATE_KEEPS_...: what of a gate that is there stays as somebody else has set it */
 } tp_gate_options;
 #define TP_GATE_INIT                                                                                         \
     { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }
 enum { TP_GATE_CLOSED = -1, TP_GATE_PERIOD_MIN = 1000 };
+enum {
+    TP_GATE_KEEPS_WIDTH = 1,
+    TP_GATE_KEEPS_TOKENS = 2,
+    TP_GATE_KEEPS_PERIOD = 4,
+    TP_GATE_KEEPS_ON_FAILURE = 8
+};
 /* tp_gate_set with all that a gate can be. options NULL: the default of each. */
 TP_API TP_CHECKED tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_options *options,
                                              const char *who);

@@ -98,7 +98,7 @@ class tp_worker_info(Struct):
 
 class tp_gate_options(Struct):
     _fields_ = [("size", c.c_size_t), ("period_ms", c.c_int64), ("tokens", c.c_int32), ("width", c.c_int32), ("on_failure", c.c_int),
-                ("reserved", c.c_int32)]
+                ("keeps", c.c_int32)]
 
 
 class tp_gate(Struct):

@@ -93,28 +93,20 @@ static enum cli_exit show(tp_conn *conn, const char *name) {
     return status < 0 ? cli_fail_tp(status) : cli_exit_of(status);
 }
 
-/* What is not given stays as it is. */
-static void keep(const tp_gate *gate, void *arg) {
-    tp_gate_options *to = arg;
-
-    to->width = gate->width ? gate->width : TP_GATE_CLOSED;
-    to->tokens = gate->tokens;
-    to->period_ms = gate->tokens ? gate->period_ms : 0;
-    to->on_failure = gate->on_failure;
-}
-
-static void change(tp_gate_options *to) {
+/* What is not given stays as it is; no tokens have no period. */
+static void read_options(tp_gate_options *to) {
     int64_t width = 0, tokens = 0;
 
     args_integer("--width", options.width, 0, TP_GATE_WIDTH_MAX, &width);
     args_integer("--tokens", options.tokens, 0, TP_GATE_WIDTH_MAX, &tokens);
     if (options.width) to->width = width ? (int32_t)width : TP_GATE_CLOSED;
-    if (options.tokens) to->tokens = (int32_t)tokens;
-    if (options.tokens && !tokens) to->period_ms = 0;
+    to->tokens = (int32_t)tokens;
     args_duration("--period", options.period, &to->period_ms);
-    if (!to->tokens != !to->period_ms) args_fail("--tokens and --period go together");
     if (options.on_failure)
         to->on_failure = strcmp(options.on_failure, "pass") ? TP_GATE_BLOCK : TP_GATE_PASS;
+    to->keeps = (options.width ? 0 : TP_GATE_KEEPS_WIDTH) | (options.tokens ? 0 : TP_GATE_KEEPS_TOKENS) |
+                (options.period || (options.tokens && !tokens) ? 0 : TP_GATE_KEEPS_PERIOD) |
+                (options.on_failure ? 0 : TP_GATE_KEEPS_ON_FAILURE);
 }
 
 static enum cli_exit set(tp_conn *conn, const char *name) {
@@ -124,9 +116,7 @@ static enum cli_exit set(tp_conn *conn, const char *name) {
     if (options.on_failure && strcmp(options.on_failure, "pass") != 0 &&
         strcmp(options.on_failure, "block") != 0)
         args_fail("--on-failure must be block or pass");
-    status = tp_gate_each(conn, name, keep, &to);
-    if (status < 0) return cli_fail_tp(status);
-    change(&to);
+    read_options(&to);
     status = tp_gate_set_with(conn, name, &to, operator_name(options.who));
     if (status == TP_EXISTS && !common.quiet) cli_warn("it is so already");
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;

@@ -1,6 +1,7 @@
 /* taskpool group open|close|show|list|cancel|remove|end. */
 #include "cli.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/args.h"
@@ -117,6 +118,30 @@ static enum cli_exit close_one(tp_conn *conn, const char *name) {
     return status < 0 ? cli_fail_tp(status) : EXIT_DONE;
 }
 
+struct within {
+    const char *parent;
+    char names[120]; /* of the first; then "..." */
+    bool full;
+};
+
+static void add_within(const tp_group *group, void *arg) {
+    struct within *within = arg;
+    size_t length = strlen(within->names), room = sizeof within->names - length;
+    bool is_within = group->parent && strcmp(group->parent, within->parent) == 0;
+
+    if (!is_within || within->full || group->cancelled || strcmp(group->state, "ended") == 0) return;
+    within->full = strlen(group->name) + sizeof ", , ..." > room;
+    snprintf(within->names + length, room, "%s%s", length ? ", " : "", within->full ? "..." : group->name);
+}
+
+/* They are not cancelled with it, and hold up its end. */
+static void warn_of_within(tp_conn *conn, const char *name) {
+    struct within within = {.parent = name};
+
+    if (common.quiet || tp_group_each(conn, NULL, add_within, &within) < 0 || !*within.names) return;
+    cli_warn("groups within it go on: %s; cancel them too, it ends after them", within.names);
+}
+
 static enum cli_exit cancel(tp_conn *conn, const char *name) {
     size_t skipped = 0;
     tp_status status = tp_group_cancel(conn, name, operator_name(options.who), options.why, &skipped);
@@ -127,6 +152,7 @@ static enum cli_exit cancel(tp_conn *conn, const char *name) {
         out_members(MEMBERS(MEMBER_NUMBER("skipped", (int64_t)skipped)));
     else
         out_text("%zu tasks skipped\n", skipped);
+    warn_of_within(conn, name);
     return EXIT_DONE;
 }
 

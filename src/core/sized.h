@@ -12,7 +12,7 @@
 /* X(name without tp_, its initialiser's name, the first field that a program may lack, the last field) */
 #define TPI_SIZED_LIST(X)                                                                                    \
     X(new_task, "TP_NEW_TASK_INIT", content, deadline_ms)                                                    \
-    X(gate_options, "TP_GATE_INIT", period_ms, reserved)                                                     \
+    X(gate_options, "TP_GATE_INIT", period_ms, keeps)                                                        \
     X(retry, "TP_RETRY_INIT", first_ms, arg)                                                                 \
     X(claim_request, "TP_CLAIM_INIT", retries, retries)                                                      \
     X(list_request, "TP_LIST_INIT", handler, gate)                                                           \

@@ -101,14 +101,17 @@ static void report(const struct adopting *adopting, const char *what, int64_t in
 
 /* Tasks that are called back, and what is then written into their links, in the same transaction. */
 struct recall {
-    enum tpi_adopt_script which, then; /* then 0: nothing */
+    enum tpi_adopt_script which, then;
     const char *pool, *why;
 };
-static const struct recall of_deleted = {TPI_ADOPT_S_GONE, 0, "pending", "its row was deleted"};
+static const struct recall of_deleted = {TPI_ADOPT_S_GONE, TPI_ADOPT_S_WITHDRAWN, "pending",
+                                         "its row was deleted"};
 static const struct recall of_open = {TPI_ADOPT_S_OPEN, TPI_ADOPT_S_RETURNED, "pending",
                                       "returned to the old table"};
-static const struct recall of_reopened = {TPI_ADOPT_S_REOPENED, TPI_ADOPT_S_REPLACED, "failed",
+static const struct recall of_reopened = {TPI_ADOPT_S_REOPENED, TPI_ADOPT_S_WITHDRAWN, "all",
                                           "its row was opened again"};
+static const struct recall of_failed = {TPI_ADOPT_S_FAILED, TPI_ADOPT_S_WITHDRAWN, "failed",
+                                        "returned to the old table"};
 
 /* All of them, and their links, or TP_CONFLICT: a link must not say so of a task that others changed. */
 static tp_status recall_these(struct adopting *adopting, const struct recall *recall, const char *const *ids,
@@ -125,7 +128,7 @@ static tp_status recall_these(struct adopting *adopting, const struct recall *re
     if (list->failed) return tpi_error(TP_NOMEM, "out of memory");
     tp_status status = tpi_operate_skip_as(TPI_HISTORY_RECALLED, adopting->conn, recall->pool, ids, count,
                                            adopting->who, recall->why, &done);
-    if (status == TP_OK && done == count && recall->then) status = change(adopting, recall->then, &rows);
+    if (status == TP_OK && done == count) status = change(adopting, recall->then, &rows);
     if (status == TP_OK && (done != count || rows != (int64_t)count))
         return tpi_error(TP_CONFLICT, "another session changed tasks of the old table");
     return status;
@@ -302,6 +305,7 @@ static tp_status detach_and_drop(struct adopting *adopting) {
 
 static tp_status remove_links(struct adopting *adopting) {
     int64_t returned = 0, rows = 0;
+    const bool shared = !tpi_adopt_alone(&adopting->adoption);
     tp_status status = attach(adopting);
     if (status == TP_OK) status = recall_all(adopting, &of_open, &returned);
     if (finds_no_table(status)) {
@@ -310,6 +314,8 @@ static tp_status remove_links(struct adopting *adopting) {
         return status;
     }
     if (status == TP_OK) status = move(adopting, back_script(adopting), &rows);
+    if (status == TP_OK && shared) status = recall_all(adopting, &of_reopened, &rows);
+    if (status == TP_OK && shared) status = recall_all(adopting, &of_failed, &rows);
     if (status == TP_OK) status = check_left(adopting, false);
     if (status == TP_OK) status = detach_and_drop(adopting);
     if (status == TP_OK) report(adopting, "returned", returned, returned);

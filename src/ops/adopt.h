@@ -58,9 +58,10 @@ enum tpi_adopt_script {
     TPI_ADOPT_S_ALONE_COPY,
     TPI_ADOPT_S_RETURNED,
     TPI_ADOPT_S_REOPENED,
-    TPI_ADOPT_S_REPLACED,
+    TPI_ADOPT_S_WITHDRAWN,
     TPI_ADOPT_S_DETACH,
-    TPI_ADOPT_S_ATTACH
+    TPI_ADOPT_S_ATTACH,
+    TPI_ADOPT_S_FAILED
 };
 
 struct tpi_adoption {

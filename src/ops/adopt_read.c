@@ -170,22 +170,40 @@ static tp_status read_open(struct tpi_adopt_reader *reader) {
     return read_only(reader, out);
 }
 
+/* 5 and '5', also with blanks: a column of numbers takes both. */
+static bool number_of(const char *value, long long *number) {
+    char *end;
+    const char *from = value + (*value == '\'');
+    *number = strtoll(from, &end, 10);
+    return end > from && strspn(end, " '") == strlen(end);
+}
+
+/* Without the blanks at its end, which some columns do not see. */
+static size_t length_of(const char *value) {
+    size_t length = strlen(value);
+    while (length && strchr(" '", value[length - 1]))
+        length--;
+    return length;
+}
+
 /* To the database: numbers by what they are, texts in any case where the column compares so. */
 static bool same_value(const char *a, const char *b) {
-    if (*a == '\'' || *b == '\'') return strcasecmp(a, b) == 0;
-    return strtoll(a, NULL, 10) == strtoll(b, NULL, 10);
+    long long left, right;
+    if (number_of(a, &left) && number_of(b, &right)) return left == right;
+    return length_of(a) == length_of(b) && strncasecmp(a, b, length_of(a)) == 0;
 }
 
 /* Does open take a row of that value? */
 static bool is_open(struct tpi_adopt_reader *reader, const char *value) {
     struct tpi_buf one = {0};
+    long long number, bound;
     bool found = false;
     for (const char *at = tpi_adopt_begin(reader, OPEN); *at && !found; at = blanks(at + (*at == ','))) {
         bool above = *at == '>';
         if (above) at = blanks(at + 1);
         tpi_buf_clear(&one);
         if (read_value(reader, &at, &one) != TP_OK) break;
-        found = above ? *value != '\'' && strtoll(value, NULL, 10) > strtoll(one.data, NULL, 10)
+        found = above ? number_of(value, &number) && number_of(one.data, &bound) && number > bound
                       : same_value(one.data, value);
     }
     tpi_buf_free(&one);

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "core/tokens.h"
 #include "ops/audit.h"
-#include "ops/gate.h"
+#include "ops/gate_row.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
 
@@ -111,10 +110,46 @@ tp_status tp_gate_each(tp_conn *conn, const char *name, tp_gate_fn see, void *ar
 
 struct asked {
     const char *name;
-    tp_gate_options to; /* width: how many, 0 for none */
+    tp_gate_options given, to; /* to.width: how many, 0 for none */
     bool pattern;
     char who[TPI_WHO_MAX + 1];
 };
+
+static tp_status check_limits(const tp_gate_options *given) {
+    if (given->width < TP_GATE_CLOSED || given->width > TP_GATE_WIDTH_MAX)
+        return tpi_error(TP_MISUSE, "a gate's width is 0 to %d", TP_GATE_WIDTH_MAX);
+    if (given->tokens < 0 || given->tokens > TP_GATE_WIDTH_MAX)
+        return tpi_error(TP_MISUSE, "a gate has 1 to %d tokens, or none", TP_GATE_WIDTH_MAX);
+    if (!given->tokens != !given->period_ms) return tpi_error(TP_MISUSE, "tokens and period_ms go together");
+    if (given->tokens && (given->period_ms < TP_GATE_PERIOD_MIN || given->period_ms > TP_DURATION_MAX))
+        return tpi_error(TP_MISUSE, "a period of tokens is a second to 100 years");
+    if (given->on_failure != TP_GATE_BLOCK && given->on_failure != TP_GATE_PASS)
+        return tpi_error(TP_MISUSE, "on_failure is neither TP_GATE_BLOCK nor TP_GATE_PASS");
+    return TP_OK;
+}
+
+/* How many at a time: tokens are a limit to that as well. */
+static int32_t width_of(const tp_gate_options *given) {
+    int32_t most = given->tokens ? given->tokens : TP_GATE_WIDTH_MAX;
+    if (given->width == TP_GATE_CLOSED) return 0;
+    if (!given->width) return given->tokens ? given->tokens : 1;
+    return given->width < most ? given->width : most;
+}
+
+/* to is what is given, and of the old gate, if there is one, what is to be kept. */
+static tp_status decide(struct asked *asked, const tp_gate *old) {
+    tp_gate_options *to = &asked->to;
+    const int32_t keeps = old ? asked->given.keeps : 0;
+    *to = asked->given;
+    if (keeps & TP_GATE_KEEPS_WIDTH) to->width = old->width ? old->width : TP_GATE_CLOSED;
+    if (keeps & TP_GATE_KEEPS_TOKENS) to->tokens = old->tokens;
+    if (keeps & TP_GATE_KEEPS_PERIOD) to->period_ms = old->period_ms;
+    if (keeps & TP_GATE_KEEPS_ON_FAILURE) to->on_failure = old->on_failure;
+    tp_status status = check_limits(to);
+    to->width = width_of(to);
+    if (status != TP_OK || to->width || !asked->pattern) return status;
+    return tpi_error(TP_MISUSE, "the width of a pattern is 1 or more: what it makes with 0 stays so");
+}
 
 static bool is_so(const tp_gate *gate, const tp_gate_options *to) {
     return gate->width == to->width && gate->on_failure == to->on_failure && gate->tokens == to->tokens &&
@@ -146,13 +181,16 @@ static tp_status not_changed(tp_conn *conn, const char *name, bool was_there) {
     return tpi_refused_silently(&conn->store, "kept a gate as it was", "gate");
 }
 
-/* In the transaction: of two who change it one waits. */
-static tp_status store(tp_conn *conn, const struct asked *asked) {
+/* In the transaction: of two who change it one waits, before it reads what it keeps. */
+static tp_status store(tp_conn *conn, struct asked *asked) {
     char detail[128];
     tp_gate old = {.width = -1, .pattern = ""};
+    struct tpi_gate_row locked;
     struct tpi_args args = {0};
-    tp_status status = find(conn, asked->name, &old);
+    tp_status status = asked->given.keeps ? tpi_gate_lock(conn, asked->name, 0, &locked) : TP_OK;
+    if (status >= TP_OK) status = find(conn, asked->name, &old);
     bool there = status == TP_OK;
+    if (status >= TP_OK) status = decide(asked, there ? &old : NULL);
     if (status < TP_OK) return status;
     if (there && is_so(&old, &asked->to)) return TP_EXISTS;
     tpi_args_text(&args, TPI_P_name, asked->name);
@@ -175,42 +213,18 @@ static tp_status store(tp_conn *conn, const struct asked *asked) {
     return status == TP_OK ? tpi_audit_add(conn, &act) : status;
 }
 
-static tp_status store_in_scope(tp_conn *conn, const struct asked *asked) {
+static tp_status store_in_scope(tp_conn *conn, struct asked *asked) {
     struct tpi_scope scope;
     tp_status status = tpi_scope_begin(conn, &scope);
     if (status != TP_OK) return status;
     return tpi_scope_end(conn, &scope, store(conn, asked));
 }
 
-static tp_status check_limits(const tp_gate_options *given) {
-    if (given->width < TP_GATE_CLOSED || given->width > TP_GATE_WIDTH_MAX)
-        return tpi_error(TP_MISUSE, "a gate's width is 0 to %d", TP_GATE_WIDTH_MAX);
-    if (given->tokens < 0 || given->tokens > TP_GATE_WIDTH_MAX)
-        return tpi_error(TP_MISUSE, "a gate has 1 to %d tokens, or none", TP_GATE_WIDTH_MAX);
-    if (!given->tokens != !given->period_ms) return tpi_error(TP_MISUSE, "tokens and period_ms go together");
-    if (given->tokens && (given->period_ms < TP_GATE_PERIOD_MIN || given->period_ms > TP_DURATION_MAX))
-        return tpi_error(TP_MISUSE, "a period of tokens is a second to 100 years");
-    if (given->on_failure != TP_GATE_BLOCK && given->on_failure != TP_GATE_PASS)
-        return tpi_error(TP_MISUSE, "on_failure is neither TP_GATE_BLOCK nor TP_GATE_PASS");
-    return TP_OK;
-}
-
-/* How many at a time: tokens are a limit to that as well. */
-static int32_t width_of(const tp_gate_options *given) {
-    int32_t most = given->tokens ? given->tokens : TP_GATE_WIDTH_MAX;
-    if (given->width == TP_GATE_CLOSED) return 0;
-    if (!given->width) return given->tokens ? given->tokens : 1;
-    return given->width < most ? given->width : most;
-}
-
 tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_options *given, const char *who) {
-    struct asked asked = {.name = name, .to = TP_GATE_INIT};
+    struct asked asked = {.name = name, .given = TP_GATE_INIT};
     tp_status status = check(conn, name, &asked.pattern);
-    if (status == TP_OK && given) status = tpi_read_sized(TPI_SIZED_gate_options, given, &asked.to);
-    if (status == TP_OK) status = check_limits(&asked.to);
-    asked.to.width = width_of(&asked.to);
-    if (status == TP_OK && !asked.to.width && asked.pattern)
-        status = tpi_error(TP_MISUSE, "the width of a pattern is 1 or more: what it makes with 0 stays so");
+    if (status == TP_OK && given) status = tpi_read_sized(TPI_SIZED_gate_options, given, &asked.given);
+    if (status == TP_OK && !asked.given.keeps) status = decide(&asked, NULL);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     (void)tpi_audit_who(conn, who, asked.who);
     bool alone = tpi_conn_is_alone(conn);

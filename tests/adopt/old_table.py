@@ -8,6 +8,10 @@ from pool import BASE, PREFIX, SQLITE, environment  # noqa: E402
 
 ORACLE = "Dialect=oracle" in BASE or os.environ.get("TASKPOOL_TEST_ENTRY") == "oracle"
 OLD = PREFIX + "old_"
+MARIADB = any(name in BASE for name in ("MariaDB", "MySQL"))
+TIME = "DATE" if ORACLE else "DATETIME" if MARIADB else "TIMESTAMP"
+FAR = "'2037-01-02 03:04:05'" if MARIADB or not ORACLE else "TO_DATE('2037-01-02 03:04:05', 'YYYY-MM-DD HH24:MI:SS')"
+FAR_MS = 2114478245000
 
 
 def table(name):

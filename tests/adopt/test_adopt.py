@@ -8,14 +8,11 @@ import sys
 import time
 
 import old_table
-from old_table import ORACLE, attempt, connect, table
-from pool import BASE, LIMIT_S, PREFIX, SQLITE, TASKPOOL, check, end, environment, listed, main, run, start  # the path: old_table
+from old_table import FAR, TIME, attempt, connect, table
+from pool import LIMIT_S, PREFIX, SQLITE, TASKPOOL, check, end, environment, listed, main, run, start  # the path: old_table
 
 PYTHON, ROWS = "/usr/bin/python3", 20
 SELF = os.path.abspath(__file__)
-MARIADB = any(name in BASE for name in ("MariaDB", "MySQL"))
-TIME = "DATE" if ORACLE else "DATETIME" if MARIADB else "TIMESTAMP"
-FAR = "'2037-01-02 03:04:05'" if MARIADB or not ORACLE else "TO_DATE('2037-01-02 03:04:05', 'YYYY-MM-DD HH24:MI:SS')"
 
 
 class Design:
@@ -112,7 +109,11 @@ def test_mapping():
     design = DESIGNS[0]
     for line, changes, word in ((3, {"table": "a; DROP TABLE x"}, "table"), (7, {"state": "1x"}, "state"), (8, {"open": "pending"}, "open"),
                                 (9, {"taken": "-2"}, "open row"), (9, {"taken": "7"}, "open row"), (10, {"done": "'a"}, "done"),
-                                (10, {"done": "-100"}, "taken"), (14, {"colour": "1"}, "no such setting"), (14, {"batch": "0"}, "10000")):
+                                (10, {"done": "-100"}, "taken"), (10, {"done": "'1'"}, "open row"), (10, {"done": "' 01'"}, "open row"),
+                                (9, {"open": "0", "taken": "'0'", "done": "1"}, "open row"),
+                                (9, {"open": "'0'", "taken": "0", "done": "1"}, "open row"),
+                                (12, {"done": "1", "failed": "'1'", "open": "-2"}, "done"),
+                                (10, {"open": "'new'", "done": "'new '"}, "open row"), (14, {"colour": "1"}, "no such setting"), (14, {"batch": "0"}, "10000")):
         write(design, **changes)
         code, _, err = adopt(design)
         check(f"a wrong {word}", code == 3 and f"line {line}: " in err and word in err, f"{code} {err}")

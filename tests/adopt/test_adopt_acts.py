@@ -4,7 +4,7 @@ a copy while the links are removed. No row is done twice, and none is left. Skip
 import subprocess
 import sys
 
-from old_table import attempt, connect, table
+from old_table import FAR, FAR_MS, TIME, attempt, connect, table
 from pool import BASE, PREFIX, SQLITE, check, end, listed, main, program, run, start, until  # the path: old_table
 
 OPEN, TAKEN, DONE, SKIPPED, FAILED = 0, 9, 1, 4, 2
@@ -66,6 +66,12 @@ def fail(rows, i):
     work("bad")
     rows.step("--copy")
     check(f"row {i} has failed", rows.states()[i] == FAILED, rows.states())
+
+
+def begin(i):
+    """As a worker that is at it."""
+    work_id = task(f"row {i}")[0]["id"]
+    attempt(connect(), [(f"UPDATE {PREFIX}pending SET state = 'handling', due_at = 9000000000000 WHERE id = '{work_id}'",)])
 
 
 def test_skip_in_the_words_of_a_removal(rows):
@@ -132,6 +138,45 @@ def test_row_that_is_opened_again_and_retried(rows):
     rows.step("--copy")
     check("row 21 is done", rows.states()[21] == DONE, rows.states())
     rows.step("--compare", what="with a row that was retried")
+
+
+def test_row_that_is_opened_again_and_done_by_an_old_worker(rows):
+    """Between two rounds."""
+    fail(rows, 15)
+    rows.set(15, f"status = {OPEN}")
+    rows.set(15, f"status = {DONE}")
+    rows.step("--copy")
+    check("nobody retries its task", run("retry", "--id", task("row 15")[0]["id"])[0] == 1)
+    check("which is skipped", [each["state"] for each in task("row 15")] == ["skipped"] and rows.states()[15] == DONE, task("row 15"))
+    rows.step("--compare", what="with a row that an old worker did")
+
+
+def test_retry_beside_an_old_worker(rows):
+    """Before the round that sees what he did: the retry is called back, unless a worker has begun it."""
+    for i in (16, 17):
+        fail(rows, i)
+        rows.set(i, f"status = {DONE}")
+        run("retry", "--id", task(f"row {i}")[0]["id"])
+    begin(17)
+    rows.step("--copy")
+    check("a retry that nobody has begun is called back", task("row 16")[0]["state"] == "skipped", task("row 16"))
+    check("one that was begun goes on", task("row 17")[0]["state"] == "handling", task("row 17"))
+    code, out, _ = run("adopt", "x", "--compare")
+    check("and is told", code == 12 and "in the pool" in out and "differs" in out, f"{code} {out}")
+    rows.step("--remove", 9, "with a retry that was begun")
+    run("release", "--handler", "pay")
+    rows.step("--copy")
+    check("it is called back when it is free", task("row 17")[0]["state"] == "skipped", task("row 17"))
+    rows.step("--compare", what="when all retries are called back")
+
+
+def test_remove_of_failed(rows):
+    fail(rows, 18)
+    rows.step("--remove", what="with a failed task")
+    check("nobody retries what was returned", run("retry", "--id", task("row 18")[0]["id"])[0] == 1, task("row 18"))
+    check("its row has failed still", rows.states()[18] == FAILED, rows.states())
+    check("the history tells", "returned to the old table" in run("history", task("row 18")[0]["id"])[1])
+    rows.step("--apply", what="after a failed task")
 
 
 def test_purged(rows):
@@ -208,6 +253,57 @@ def test_alone():
     rows.sql(f"DROP TABLE {table('y')}")
 
 
+def mapping_of(name, more):
+    return f"name = {name}\ntable = {table(name)}\nkey = id\nhandler = 'pay'\nparams = data\n{more}"
+
+
+def test_alone_cut_off():
+    """The copy that withdrew the task of a deleted row ends behind that; the row is put in again."""
+    gone = table("gone")
+    rows = Rows("z", mapping_of("z", f"alone = yes\ndone = delete\nfailed = delete\nhistory = {gone}\ncolumns = id\n"))
+    rows.sql(f"CREATE TABLE {gone} (id INTEGER PRIMARY KEY)")
+    rows.step("--apply")
+    rows.put(70)
+    rows.step("--copy")
+    rows.sql(f"DELETE FROM {table('z')}")
+    rows.sql(f"DROP TABLE {gone}")
+    check("the copy is cut off", run("adopt", "z", "--copy")[0] not in (0, 3))
+    check("its task was withdrawn before", [each["state"] for each in task("row 70")] == ["skipped"], task("row 70"))
+    rows.sql(f"CREATE TABLE {gone} (id INTEGER PRIMARY KEY)")
+    rows.put(70)
+    rows.step("--copy", what="after one that was cut off")
+    check("the row is there", 70 in rows.states(), rows.states())
+    check("it is a new task", sorted(each["state"] for each in task("row 70")) == ["pending", "skipped"], task("row 70"))
+    rows.sql(f"DROP TABLE {table('z')}")
+    rows.sql(f"DROP TABLE {gone}")
+
+
+def test_due(name, first, more):
+    """A time that the database cannot read, where columns may hold one, must not mean now."""
+    rows = Rows(name, mapping_of(name, f"due = due_date\nshard = shard_num\n{more}"))
+    rows.sql(f"ALTER TABLE {table(name)} ADD due_date {'VARCHAR(40)' if SQLITE else TIME}")
+    rows.sql(f"ALTER TABLE {table(name)} ADD shard_num INTEGER")
+    rows.step("--apply")
+    rows.put(first)
+    rows.set(first, f"due_date = {FAR}, shard_num = 3")
+    rows.put(first + 1)
+    rows.set(first + 1, "shard_num = 0")
+    rows.step("--copy", what=f"{name} with times")
+    late, now = (task(f"row {i}") for i in (first, first + 1))
+    check(f"{name}: its time and number", [(each["due_at"], each["shard"]) for each in late] == [(FAR_MS, 3)], late)
+    check(f"{name}: without one it is due now", [each["due_at"] < FAR_MS for each in now] == [True], now)
+    if SQLITE:
+        rows.put(first + 2)
+        rows.set(first + 2, "due_date = '31.12.2099', shard_num = 0")
+        code, _, err = run("adopt", name, "--copy")
+        check(f"{name}: a time that is none stops the round", code not in (0, 3) and not task(f"row {first + 2}"), f"{code} {err}")
+        rows.set(first + 2, f"due_date = {FAR}")
+        rows.step("--copy", what=f"{name} once it was set right")
+        again = task(f"row {first + 2}")
+        check(f"{name}: it is due then", [each["due_at"] for each in again] == [FAR_MS], again)
+    rows.sql(f"DROP TABLE {table(name)}")
+
+
 def test():
     program("good", "exit 0\n")
     program("bad", "exit 1\n")
@@ -217,10 +313,16 @@ def test():
     test_four_eyes(rows)
     test_row_that_is_opened_again(rows)
     test_row_that_is_opened_again_and_retried(rows)
+    test_row_that_is_opened_again_and_done_by_an_old_worker(rows)
+    test_retry_beside_an_old_worker(rows)
+    test_remove_of_failed(rows)
     test_purged(rows)
     test_copy_while_the_links_are_removed(rows)
     test_removal_that_was_cut_off(rows)
     rows.sql(f"DROP TABLE {table('x')}")
+    test_due("v", 80, MAPPING.split("key = id\n")[1].split("handler")[0])
+    test_due("w", 90, "alone = yes\ndone = delete\nfailed = delete\n")
+    test_alone_cut_off()
     test_alone()
 
 

@@ -318,6 +318,25 @@ expect_that "two wait for it, one as lists write it" is "$(grep -c ',>loads,' <o
 printf 'handler,group\nloads,\nloads,\n' >both.csv
 feed both.csv enqueue --file - --group loads
 expect "rows that name none are of the group that is named" 0
+run group open payroll
+run group open pay-a --parent payroll
+run group open pay-b --parent payroll
+run group open pay-c --parent payroll
+run group cancel pay-c
+expect "a group without others within it is cancelled without a word of them" 0
+if [ -s err ]; then not_ok "no warning" "$(cat err)"; fi
+run group cancel payroll
+expect "group cancel names those within it that go on" 0 '0 tasks skipped' 'groups within it go on: pay-a, pay-b; cancel them too'
+run group open books
+run group open books-a --parent books
+run group close books
+for name in pay-a pay-b books-a; do run group cancel $name; done
+run group end
+run group end
+run group show payroll --json
+expect "it ends after them" 0 '"state":"ended, cancelled"'
+run group show books --json
+expect "a cancelled group has ended to its parent" 0 '"state":"ended","rule":"done"'
 run group show loads --json
 expect "so it has three" 0 '"tasks":3,'
 printf 'handler,group\nloads,unknown\n' >unknown.csv

@@ -187,6 +187,44 @@ TEST(test_tokens__that_cannot_be_are_refused_with_words) {
     expect_number(gate_now("bank").width, 1);
 }
 
+static tp_status set_call(tp_conn *conn, void *options) {
+    return tp_gate_set_with(conn, "bank", options, "ann");
+}
+
+/* Ann gives tokens while Bob's change that closes the gate is not committed yet. */
+TEST(test_gates__who_changes_a_part_undoes_no_change_of_another_at_the_same_moment) {
+    struct aside aside;
+    tp_gate_options bobs = {.size = sizeof bobs, .width = TP_GATE_CLOSED, .on_failure = TP_GATE_PASS};
+    tp_gate_options anns = {.size = sizeof anns,
+                            .tokens = 100,
+                            .period_ms = PERIOD,
+                            .keeps = TP_GATE_KEEPS_WIDTH | TP_GATE_KEEPS_ON_FAILURE};
+    give_tokens(0, 5);
+    must(tp_begin(pool.a));
+    must(tp_gate_set_with(pool.a, "bank", &bobs, "bob"));
+    start_blocked(&aside, pool.b, set_call, &anns);
+    must(tp_commit(pool.a));
+    must(aside_end(&aside));
+    expect_number(gate_now("bank").width, 0);
+    expect_number(gate_now("bank").tokens, 100);
+    expect_number(gate_now("bank").on_failure, TP_GATE_PASS);
+    anns = (tp_gate_options){
+        .size = sizeof anns, .width = 7, .keeps = TP_GATE_KEEPS_TOKENS | TP_GATE_KEEPS_PERIOD};
+    must(set_call(pool.a, &anns));
+    expect_number(gate_now("bank").tokens, 100);
+    expect_number(gate_now("bank").period_ms, PERIOD);
+    expect_number(gate_now("bank").width, 7);
+    expect(TP_EXISTS, set_call(pool.a, &anns));
+}
+
+TEST(test_gates__of_a_gate_that_is_made_nothing_is_kept) {
+    tp_gate_options to = {.size = sizeof to, .tokens = 9, .period_ms = PERIOD, .keeps = TP_GATE_KEEPS_WIDTH};
+    must(tp_gate_set_with(pool.a, "bank", &to, NULL));
+    expect_number(gate_now("bank").width, 9);
+    with(to, period_ms, 0, expect(TP_MISUSE, tp_gate_set_with(pool.a, "bank", &given, NULL)));
+    expect_text("go together");
+}
+
 /* ---- Never more ---------------------------------------------------------------------------------------- */
 
 /* Random work over a time that tests move: in no period are there more tasks than tokens. */

@@ -9,10 +9,11 @@ WHERE (link_stage = 'pool' OR (link_stage = 'back' AND link_result = 'failed' AN
   AND EXISTS (SELECT 1 FROM tp_finished task WHERE task.id = link_task AND task.state = 'skipped');
 UPDATE tp_adopt_[name] SET link_stage = 'settled', link_result = 'failed'
 WHERE link_stage = 'pool' AND EXISTS (SELECT 1 FROM tp_failed task WHERE task.id = link_task);
--- A failed task that an operator retries is in the pool again, and its row is taken again.
+-- A failed task that an operator retries is in the pool again, and its row is taken again: one that is as the pool left it, or open.
 UPDATE tp_adopt_[name] SET link_stage = 'retried', link_result = 'none'
 WHERE link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_task
-  AND EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task);
+  AND EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task)
+  AND NOT EXISTS (SELECT 1 FROM [table] src WHERE [keys AND~src.@ = key_#] AND CASE WHEN {adopt_ours} OR [open] THEN 1 ELSE 0 END = 0);
 UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE {adopt_ours} AND {adopt_by link_stage = 'retried'};
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'retried';
 -- Only rows that still have our mark: what somebody has written over it stays. But a row that was opened again while its task was in the

@@ -12,7 +12,7 @@ INSERT INTO tp_pending (id, handler, biz_key, params, state, failures, shard, du
 SELECT link.link_task, [handler],
        [if biz_key~[biz_key]][unless biz_key~{text_begin}[keys {text_and} '/' {text_and}~REPLACE(REPLACE({as_text src.@}, '%', '%25'), '/', '%2F')]{text_end}],
        [params], CASE WHEN [failures] > 0 THEN 'failed' ELSE 'pending' END, CASE WHEN [failures] > 0 THEN [failures] ELSE 0 END,
-       [shard], [if due~COALESCE({adopt_ms [due]}, {now})][unless due~{now}]
+       [shard], [if due~CASE WHEN [due] IS NULL THEN {now} ELSE {adopt_ms [due]} END][unless due~{now}]
 FROM tp_adopt_[name] link JOIN [table] src ON [keys AND~src.@ = link.key_#]
 WHERE link.link_stage = 'new';
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'new';
