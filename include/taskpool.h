@@ -763,7 +763,7 @@ typedef struct tp_selection {
     const char *state;
     const char *reason; /* tasks whose reason has this in it, not ""; not for once and history */
     int64_t older_ms;   /* not changed for that long, by the database's clock; 0: any age */
-    size_t limit;       /* of this call; 0: all */
+    size_t limit;       /* of this call, and of what is done, not of what is passed over; 0: all */
     int dry_run;        /* 1: only count; what other sessions hold is counted as done */
     const char *who;    /* required: recorded in the history */
     const char *why;    /* recorded; for skip also the task's reason */

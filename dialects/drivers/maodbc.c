@@ -1,17 +1,20 @@
 /* MariaDB Connector/ODBC, seen with 3.1.15. Native codes are the server's; 1205 is both a lock wait that
  * timed out and a refusal of NOWAIT. After native 5014 the handle reports success and stores nothing: the
  * connection counts as lost. A prepared statement keeps the bound of ROWNUM of its first execution, which is
- * the server's fault. OPTION=2 makes row counts those of rows found. Connector 3.2.9 gives the old value of
- * SQL_ATTR_AUTOCOMMIT until the next statement, so the server is asked; it caches what was prepared by its
- * text, so that a statement prepared anew would get the plan made for an empty table, unless PSCACHESIZE=0;
- * and with PREPONCLIENT it sends numbers in quotes, which LIMIT refuses. Read next: mysql_servers.h. */
+ * the server's fault. OPTION=2 makes row counts those of rows found; in the string it takes the place of all
+ * that odbc.ini says of the options that are bits, so a session that would reconnect cannot come from there.
+ * Connector 3.2.9 gives the old value of SQL_ATTR_AUTOCOMMIT until the next statement, so the server is
+ * asked; it caches what was prepared by its text, so that a statement prepared anew would get the plan made
+ * for an empty table, unless PSCACHESIZE=0; and with PREPONCLIENT it sends numbers in quotes, which LIMIT
+ * refuses. Read next: mysql_servers.h. */
 #include "mysql_servers.h"
 #include "odbc/driver.h"
 
 static const char *const modules[] = {"libmaodbc", "maodbc", NULL};
 
 static const struct tpi_key keys[] = {
-    {"OPTION", "2", TPI_KEY_DEFAULT, NULL},
+    {"OPTION", TPI_MYSQL_FOUND_BIT, TPI_KEY_DEFAULT, NULL},
+    {"OPTION", TPI_MYSQL_FOUND_BIT, TPI_KEY_BITS, NULL},
     {"CONN_TIMEOUT", "10", TPI_KEY_FIRST, NULL},
     {"PSCACHESIZE", "0", TPI_KEY_DEFAULT, NULL},
     {"PREPONCLIENT", "-1", TPI_KEY_REFUSE,

@@ -20,6 +20,8 @@
             "set binlog_format = MIXED or ROW in the server's configuration"                                 \
     }
 
+/* Row counts are those of rows found, also where nothing changes. */
+#define TPI_MYSQL_FOUND_BIT     "2"
 #define TPI_MYSQL_RECONNECT_BIT "4194304"
 #define TPI_MYSQL_RECONNECT_BIT_WHY                                                                          \
     "this bit lets the driver reconnect by itself, and such a session commits without being told to; take "  \

@@ -79,6 +79,7 @@ enum tpi_key_use {
     TPI_KEY_DEFAULT, /* added when absent */
     TPI_KEY_FIRST,   /* the same, and before the driver is known: what bounds the first connect too */
     TPI_KEY_APPEND,  /* added, or put in front of what is there */
+    TPI_KEY_BITS,    /* where there is a number, these bits are set in it */
     TPI_KEY_REFUSE,  /* this value is refused */
     TPI_KEY_ONLY,    /* added when absent; any other value is refused */
     TPI_KEY_NEEDED,  /* must be there, unless a DSN is, which may have it */
@@ -87,7 +88,7 @@ enum tpi_key_use {
 struct tpi_key {
     const char *name, *value;
     enum tpi_key_use use;
-    const char *why; /* for TPI_KEY_REFUSE and TPI_KEY_NEEDED */
+    const char *why; /* for TPI_KEY_REFUSE, TPI_KEY_ONLY and TPI_KEY_NEEDED */
 };
 
 /* What cannot be done in a session that is not as expected. Of our own nothing can. */

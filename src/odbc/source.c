@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <sqlext.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -101,8 +102,15 @@ static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, cons
     tpi_buf_char(&value, ';');
     tpi_buf_text(&value, theirs);
     bool done = !value.failed && tpi_connstr_set(cs, key->name, value.data);
-    tpi_buf_free(&value);
+    tpi_buf_wipe(&value); /* theirs may set a password */
     return done;
+}
+
+static bool set_bits(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {
+    long value = strtol(theirs, NULL, 10), bits = strtol(key->value, NULL, 10);
+    char text[24];
+    snprintf(text, sizeof text, "%ld", value | bits);
+    return (value & bits) == bits || tpi_connstr_set(cs, key->name, text);
 }
 
 /* A number with one of the bits of refused (-1: any), or "true" or "yes". */
@@ -122,6 +130,9 @@ static tp_status add_key(struct tpi_connstr *cs, const struct tpi_key *key) {
         break;
     case TPI_KEY_APPEND:
         done = theirs ? append_value(cs, key, theirs) : tpi_connstr_set(cs, key->name, key->value);
+        break;
+    case TPI_KEY_BITS:
+        done = !theirs || set_bits(cs, key, theirs);
         break;
     case TPI_KEY_ONLY:
         refused = theirs && strcasecmp(theirs, key->value) != 0;

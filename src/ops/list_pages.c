@@ -46,10 +46,6 @@ static tp_status check_pool(const char *name, int *pool) {
     return TP_OK;
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(a, b);
-}
-
 static tp_status take_given(const tp_list_request *request, struct tpi_ids *ids) {
     tp_status status = TP_OK;
     if (!request->id_count) return TP_OK;
@@ -63,25 +59,14 @@ static tp_status take_given(const tp_list_request *request, struct tpi_ids *ids)
     return status;
 }
 
-static void sort_distinct(struct tpi_ids *ids) {
-    size_t kept = 0;
-    if (ids->count) qsort(ids->all, ids->count, sizeof *ids->all, by_text);
-    for (size_t i = 0; i < ids->count; i++)
-        if (!kept || strcmp(ids->all[i], ids->all[kept - 1]) != 0)
-            memmove(ids->all[kept++], ids->all[i], sizeof *ids->all);
-    ids->count = kept;
-}
-
 /* A group by itself is read as the page needs it: it may have millions. */
 static tp_status take_ids(const tp_list_request *request, struct pages *pages) {
     bool alone = request->group && !request->id_count && !request->gate;
     tp_status status = take_given(request, &pages->ids);
     pages->by_group = alone;
     pages->group = alone ? request->group : NULL;
-    if (status == TP_OK && !alone)
-        status = tpi_select_members(pages->conn, request->group, request->gate, &pages->ids);
-    if (status == TP_OK) sort_distinct(&pages->ids);
-    return status;
+    if (status != TP_OK || alone) return status;
+    return tpi_select_members(pages->conn, request->group, request->gate, &pages->ids);
 }
 
 static tp_status choose_way(const tp_list_request *request, struct pages *pages) {
@@ -256,15 +241,13 @@ static tp_status read_given(struct pages *pages, bool *more) {
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args;
     struct tpi_ids *all = &pages->ids;
-    size_t room = pages->limit - pages->batch->count, count = 0, got = 0, at = 0;
+    size_t room = pages->limit - pages->batch->count, got = 0;
     bool used_up = !all->count || strcmp(all->all[all->count - 1], pages->batch->page.after_id) <= 0;
     tp_status status = used_up && pages->group ? next_of_group(pages) : TP_OK;
     if (status != TP_OK) return status;
-    while (at < all->count && strcmp(all->all[at], pages->batch->page.after_id) <= 0)
-        at++;
-    for (; at < all->count && count < room && count < TPI_LIST_MAX; at++)
-        ids[count++] = all->all[at];
-    *more = at < all->count || pages->group;
+    size_t count =
+        tpi_ids_behind(all, pages->batch->page.after_id, room < TPI_LIST_MAX ? room : TPI_LIST_MAX, ids);
+    *more = (count && ids[count - 1] != all->all[all->count - 1]) || pages->group;
     if (!count) return TP_OK;
     page_args(pages, room, &args);
     tpi_args_list(&args, ids, count);

@@ -4,16 +4,17 @@
  * is done again one by one, so that only the tasks concerned are passed over. */
 #include "ops/operate_chunk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "ops/audit.h"
 #include "ops/cancel.h"
+#include "ops/history.h"
 #include "ops/refused.h"
 #include "ops/request.h"
 #include "store/record.h"
+
+#define FIRST_ID "00000000-0000-0000-0000-000000000000"
 
 static const struct {
     enum tpi_statement pick, read, lock, touch, skip, drop, note;
@@ -123,64 +124,6 @@ static tp_status write_change(struct tpi_operation *op, const struct tpi_operate
     return status == TP_OK ? change_all(op, of_pool[step->pool].drop, &args) : status;
 }
 
-enum { EVENT_ROWS = TPI_ROWS_MAX, EVENT_FEW = 10 };
-struct events {
-    struct tpi_args args[EVENT_ROWS];
-    char ids[EVENT_ROWS][TPI_UUID_SIZE];
-};
-
-/* What the history and the audit call it. */
-static const char *word_of(const struct tpi_operation *op, const struct tpi_operate_step *step) {
-    return op->word ? op->word : step->word;
-}
-
-/* In sets of a few sizes, so that few statements are prepared. */
-static tp_status write_history(struct tpi_operation *op, const struct tpi_operate_step *step,
-                               const struct tpi_operate_chunk *chunk) {
-    struct events *events = malloc(sizeof *events);
-    if (!events) return tpi_error(TP_NOMEM, "out of memory");
-    tp_status status = TP_OK;
-    for (size_t at = 0, set; at < chunk->count && status == TP_OK; at += set) {
-        int64_t rows = 0;
-        size_t left = chunk->count - at;
-        set = left >= EVENT_ROWS ? EVENT_ROWS : left >= EVENT_FEW ? EVENT_FEW : 1;
-        for (size_t i = 0; i < set; i++) {
-            struct tpi_args *args = &events->args[i];
-            const struct tpi_operate_row *row = &chunk->rows[at + i];
-            *args = (struct tpi_args){0};
-            tpi_uuid_ordered(events->ids[i]);
-            tpi_args_text(args, TPI_P_history_id, events->ids[i]);
-            tpi_args_text(args, TPI_P_id, row->id);
-            tpi_args_text(args, TPI_P_handler, row->handler);
-            tpi_args_text(args, TPI_P_event, word_of(op, step));
-            tpi_args_text(args, TPI_P_token, step->event == TPI_EVENT_FREE ? row->owner : NULL);
-            tpi_args_text(args, TPI_P_who, op->who);
-            tpi_args_text(args, TPI_P_reason, op->why);
-            tpi_args_number(args, TPI_P_at, chunk->at);
-        }
-        status = tpi_store_change_rows(&op->conn->store, TPI_S_operate_note, events->args, set, &rows);
-        if (status == TP_OK && rows != (int64_t)set)
-            status = tpi_error(TP_DB, "the history took %lld rows of %zu", (long long)rows, set);
-    }
-    free(events);
-    return status;
-}
-
-static tp_status write_audit(struct tpi_operation *op, const struct tpi_operate_step *step,
-                             const struct tpi_operate_chunk *chunk) {
-    struct tpi_act act = {.action = word_of(op, step),
-                          .who = op->who,
-                          .why = op->selection->why,
-                          .subject = chunk->count == 1 ? chunk->ids[0] : NULL,
-                          .detail = op->detail,
-                          .changed = (int64_t)chunk->count,
-                          .ids = chunk->ids,
-                          .id_count = chunk->count,
-                          .at = chunk->at};
-    memcpy(act.id, op->act, sizeof act.id);
-    return tpi_audit_add(op->conn, &act);
-}
-
 /* ---- One chunk ----------------------------------------------------------------------------------------- */
 
 /* Locks what of the ids is still selected and not held by others, and changes it. */
@@ -209,8 +152,8 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
         status = tpi_cancel_retract(op->conn, held->ids, held->count);
     if (status == TP_OK && step->event == TPI_EVENT_CANCEL)
         status = tpi_cancel_forget(op->conn, held->ids, held->count);
-    if (status == TP_OK) status = write_history(op, step, held);
-    return status == TP_OK && !op->by_worker ? write_audit(op, step, held) : status;
+    if (status == TP_OK) status = tpi_chunk_write_history(op, step, held);
+    return status == TP_OK && !op->by_worker ? tpi_chunk_write_audit(op, step, held) : status;
 }
 
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
@@ -273,8 +216,8 @@ static tp_status ask_each(struct tpi_operation *op, const struct tpi_operate_chu
         if (status == TP_OK && first) news->rows[news->count++] = chunk->rows[i];
     }
     tpi_chunk_list_ids(news);
-    if (status >= TP_OK && news->count) status = write_history(op, &step, news);
-    if (status >= TP_OK && news->count) status = write_audit(op, &step, news);
+    if (status >= TP_OK && news->count) status = tpi_chunk_write_history(op, &step, news);
+    if (status >= TP_OK && news->count) status = tpi_chunk_write_audit(op, &step, news);
     return status < TP_OK ? status : TP_OK;
 }
 
@@ -324,32 +267,46 @@ static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
-/* Chunk by chunk: of the ids that were given, or in the order of ids behind the last one. */
-static tp_status run_step(struct tpi_operation *op, const struct tpi_operate_step *step) {
-    char after[TPI_UUID_SIZE] = "00000000-0000-0000-0000-000000000000";
-    size_t at = 0, room;
+/* The next tasks behind the id after ("": all), in the order of ids, at most room; after becomes the last
+ * that was looked at. Not each that is read need be meant, of given ids and of reasons that are like another:
+ * those are read 500 at a time. *more: there may be others. */
+static tp_status next_chunk(struct tpi_operation *op, const struct tpi_operate_step *step, size_t room,
+                            char after[TPI_UUID_SIZE], struct tpi_operate_chunk *chunk, bool *more) {
+    struct tpi_args args = {0};
+    const char *ids[TPI_CHUNK], *last = NULL;
     bool given = op->ids.narrowed; /* to no task at all is no wish for all others */
+    size_t most = given || *op->select.alike ? TPI_CHUNK : room, some = 0;
+    enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
+    *more = false;
+    select_args(op, step, &args);
+    if (given) {
+        some = tpi_ids_behind(&op->ids, after, TPI_CHUNK, ids);
+        if (!some) return TP_OK;
+        tpi_args_list(&args, ids, some);
+        if (some == most) last = ids[some - 1];
+    } else {
+        tpi_args_text(&args, TPI_P_after_id, *after ? after : FIRST_ID);
+        tpi_args_number(&args, TPI_P_limit, (int64_t)most);
+    }
+    tp_status status = read_chunk(op, read, &args, most, chunk);
+    if (!given && chunk->count == most) last = chunk->ids[most - 1];
+    drop_unlike(op, chunk);
+    if (chunk->count > room) {
+        chunk->count = room;
+        last = chunk->ids[room - 1];
+    }
+    *more = last;
+    if (last) tpi_utf8_copy(last, after, TPI_UUID_SIZE);
+    return status;
+}
+
+static tp_status run_step(struct tpi_operation *op, const struct tpi_operate_step *step) {
+    char after[TPI_UUID_SIZE] = "";
+    size_t room;
     tp_status status = TP_OK;
-    for (bool more = !given || op->ids.count; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
-        struct tpi_args args = {0};
+    for (bool more = true; more && status == TP_OK && (room = tpi_operate_room(op)) > 0;) {
         struct tpi_operate_chunk chunk = {.count = 0};
-        const char *ids[TPI_CHUNK];
-        size_t some = 0;
-        select_args(op, step, &args);
-        if (given) {
-            for (; at < op->ids.count && some < TPI_CHUNK; at++)
-                ids[some++] = op->ids.all[at];
-            tpi_args_list(&args, ids, some);
-            more = at < op->ids.count;
-        } else {
-            tpi_args_text(&args, TPI_P_after_id, after);
-            tpi_args_number(&args, TPI_P_limit, (int64_t)room);
-        }
-        enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
-        status = read_chunk(op, read, &args, room, &chunk);
-        if (!given) more = chunk.count == room;
-        if (more && !given) tpi_utf8_copy(chunk.ids[room - 1], after, sizeof after);
-        drop_unlike(op, &chunk);
+        status = next_chunk(op, step, room, after, &chunk, &more);
         if (status == TP_OK) status = change_chunk(op, step, &chunk);
         tpi_texts_free(&chunk.texts);
     }

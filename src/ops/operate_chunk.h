@@ -1,5 +1,5 @@
-/* Tasks in hand of an operator's action, and what gates have to do with it. Read next: operate.c,
- * operate_gates.c. */
+/* Tasks in hand of an operator's action, what gates have to do with it, and what is recorded of it. Read
+ * next: operate.c, operate_gates.c, operate_record.c. */
 #ifndef TPI_OPS_OPERATE_CHUNK_H
 #define TPI_OPS_OPERATE_CHUNK_H
 
@@ -44,6 +44,11 @@ TP_CHECKED tp_status tpi_chunk_drop_wanted(struct tpi_operation *op, struct tpi_
 /* The tasks were changed. Those that ended make room, unless they waited; those that came back are behind
  * their gate again. */
 TP_CHECKED tp_status tpi_chunk_write_gates(struct tpi_operation *op, const struct tpi_operate_step *step,
+                                           const struct tpi_operate_chunk *chunk);
+/* What was done to the tasks, in its transaction. */
+TP_CHECKED tp_status tpi_chunk_write_history(struct tpi_operation *op, const struct tpi_operate_step *step,
+                                             const struct tpi_operate_chunk *chunk);
+TP_CHECKED tp_status tpi_chunk_write_audit(struct tpi_operation *op, const struct tpi_operate_step *step,
                                            const struct tpi_operate_chunk *chunk);
 
 #endif

@@ -69,34 +69,6 @@ static tp_status find_by_key(struct tpi_operation *op) {
     return status;
 }
 
-/* Of ids that are the same the one that was given first comes first. */
-static int by_id(const void *a, const void *b) {
-    const char *one = *(char *const *)a, *two = *(char *const *)b;
-    int order = strcmp(one, two);
-    return order ? order : (one > two) - (one < two);
-}
-
-/* A task is changed once, though its id was given twice: between two transactions of one call a task that was
- * released may be claimed, and it must not be taken from its new holder. */
-static tp_status drop_repeated(char (*ids)[TPI_UUID_SIZE], size_t *count) {
-    size_t kept = 0, last = 0;
-    char **sorted = malloc(*count * sizeof *sorted);
-    if (!sorted) return tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < *count; i++)
-        sorted[i] = ids[i];
-    qsort(sorted, *count, sizeof *sorted, by_id);
-    for (size_t i = 1; i < *count; i++)
-        if (strcmp(sorted[last], sorted[i]) == 0)
-            *sorted[i] = '\0';
-        else
-            last = i;
-    free(sorted);
-    for (size_t i = 0; i < *count; i++)
-        if (*ids[i]) memmove(ids[kept++], ids[i], sizeof *ids);
-    *count = kept;
-    return TP_OK;
-}
-
 static tp_status take_given(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     size_t count = selection->id_count;
@@ -107,15 +79,17 @@ static tp_status take_given(struct tpi_operation *op) {
     op->ids = (struct tpi_ids){ids, count, true};
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = tpi_check_uuid("an id of the selection", selection->ids[i], ids[i]);
-    return status == TP_OK ? drop_repeated(ids, &op->ids.count) : status;
+    return status;
 }
 
+/* Each once: between two transactions of one call a task that was released may be claimed, and it must not be
+ * taken from its new holder. */
 static tp_status take_ids(struct tpi_operation *op) {
     const tp_selection *selection = op->selection;
     tp_status status = take_given(op);
     if (status == TP_OK && selection->biz_key) status = find_by_key(op);
-    if (status != TP_OK) return status;
-    return tpi_select_members(op->conn, selection->group, selection->gate, &op->ids);
+    return status == TP_OK ? tpi_select_members(op->conn, selection->group, selection->gate, &op->ids)
+                           : status;
 }
 
 static void say(struct tpi_buf *text, const char *what, const char *value) {

@@ -169,28 +169,34 @@ tp_status tpi_purge_keys(struct tpi_operation *op, const char *const *keys, size
     return status;
 }
 
-/* As rows of a request: those that were given, or the oldest of all. */
-static tp_status note_rows(struct tpi_operation *op, const struct tpi_purged *from) {
+/* As rows of a request: those that were given, as far as they are selected. */
+static tp_status note_given(struct tpi_operation *op, const struct tpi_purged *from) {
+    const char *ids[TPI_CHUNK], *after = "";
+    struct tpi_args args = {0};
+    size_t room, some = 1;
+    tp_status status = TP_OK;
+    tpi_operate_args(op, &args);
+    while (some && (room = tpi_operate_room(op)) > 0 && status == TP_OK) {
+        some = tpi_ids_behind(&op->ids, after, room, ids);
+        status = tpi_request_note(op->conn, op->request_id, from->note, &args, ids, some, &op->result.done);
+        if (some) after = ids[some - 1];
+    }
+    return status;
+}
+
+/* The oldest of all. */
+static tp_status note_oldest(struct tpi_operation *op, const struct tpi_purged *from) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     const size_t limit = op->selection->limit;
     struct tpi_texts texts = {0};
     struct tpi_args args = {0};
-    const char **keys = NULL;
-    void *all = NULL;
-    size_t count = op->ids.count;
-    bool given = op->ids.narrowed;
-    tp_status status = TP_OK;
+    void *keys = NULL;
+    size_t count = 0;
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, limit && limit < NOTED ? (int64_t)limit : NOTED);
-    if (!given)
-        status =
-            tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof *keys, &all, &count);
-    keys = given ? calloc(count + 1, sizeof *keys) : all;
-    if (status == TP_OK && given && !keys) status = tpi_error(TP_NOMEM, "out of memory");
-    for (size_t i = 0; i < count && given && keys; i++)
-        keys[i] = op->ids.all[i];
-    if (limit && count > limit) count = limit;
-    if (status == TP_OK && count)
+    tp_status status =
+        tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof(char *), &keys, &count);
+    if (status == TP_OK)
         status = tpi_request_note(op->conn, op->request_id, from->note, &args, keys, count, &op->result.done);
     free(keys);
     tpi_texts_free(&texts);
@@ -207,7 +213,7 @@ tp_status tpi_purge(struct tpi_operation *op) {
     if (!from->tasks && (selection->id_count || selection->state || selection->reason || selection->biz_key ||
                          selection->dedup_key || selection->worker || selection->group || selection->gate))
         return tpi_error(TP_MISUSE, "%s are purged by time, age, handler and limit only", from->noun);
-    if (op->request_id) return note_rows(op, from);
+    if (op->request_id) return op->ids.narrowed ? note_given(op, from) : note_oldest(op, from);
     if (op->ids.narrowed) return purge_given(op, from);
     while (status == TP_OK && more && !selection->dry_run)
         status = purge_next(op, from, &more);

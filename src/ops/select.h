@@ -37,12 +37,14 @@ struct tpi_ids {
     size_t count;
     bool narrowed; /* false: any id, so far */
 };
-/* Keeps those that were found as well, in the order in which they are; frees what was found, or takes it
- * over. */
+/* Keeps those that were found as well; frees what was found, or takes it over. */
 void tpi_ids_narrow(struct tpi_ids *ids, struct tpi_ids *found);
-/* Narrows them down to the tasks of the group and to those behind the gate; NULL: any. */
+/* Narrows them down to the tasks of the group and to those behind the gate (NULL: any), and puts them in
+ * order, each once. */
 TP_CHECKED tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate,
                                         struct tpi_ids *ids);
+/* The first of them behind the id after, at most most; how many. */
+size_t tpi_ids_behind(const struct tpi_ids *ids, const char *after, size_t most, const char **out);
 /* The first tasks of the group, or those that wait for its end, in the order of their ids, behind after_id
  * (NULL: all). */
 TP_CHECKED tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const char *after_id,

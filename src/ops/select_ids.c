@@ -55,6 +55,29 @@ void tpi_ids_narrow(struct tpi_ids *ids, struct tpi_ids *found) {
     free(found->all);
 }
 
+static void sort_distinct(struct tpi_ids *ids) {
+    size_t kept = 0;
+    if (ids->count) qsort(ids->all, ids->count, sizeof *ids->all, by_text);
+    for (size_t i = 0; i < ids->count; i++)
+        if (!kept || strcmp(ids->all[i], ids->all[kept - 1]) != 0)
+            memmove(ids->all[kept++], ids->all[i], sizeof *ids->all);
+    ids->count = kept;
+}
+
+size_t tpi_ids_behind(const struct tpi_ids *ids, const char *after, size_t most, const char **out) {
+    size_t low = 0, high = ids->count, count = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(ids->all[middle], after) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < ids->count && count < most; low++)
+        out[count++] = ids->all[low];
+    return count;
+}
+
 tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate, struct tpi_ids *ids) {
     struct tpi_ids found = {.all = NULL};
     tp_status status = TP_OK;
@@ -62,9 +85,11 @@ tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate,
         status = find_behind(conn, gate, &found);
         if (status == TP_OK) tpi_ids_narrow(ids, &found);
     }
-    if (!group || status != TP_OK) return status;
-    found = (struct tpi_ids){.all = NULL};
-    status = tpi_select_group(conn, group, false, NULL, INT32_MAX, &found);
-    if (status == TP_OK) tpi_ids_narrow(ids, &found);
+    if (group && status == TP_OK) {
+        found = (struct tpi_ids){.all = NULL};
+        status = tpi_select_group(conn, group, false, NULL, INT32_MAX, &found);
+        if (status == TP_OK) tpi_ids_narrow(ids, &found);
+    }
+    sort_distinct(ids);
     return status;
 }

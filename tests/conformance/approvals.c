@@ -11,11 +11,15 @@ THEME(approvals, ONCE);
 
 enum { RETRY_MAX = 2 };
 
-static tp_status set_eyes(tp_conn *conn, int on, const char *who) {
+static tp_status set_eyes_of(tp_conn *conn, int on, int64_t retry_max, const char *who) {
     tp_four_eyes eyes = TP_FOUR_EYES_INIT;
     eyes.on = on;
-    eyes.retry_max = RETRY_MAX;
+    eyes.retry_max = retry_max;
     return tp_four_eyes_set(conn, &eyes, who, "policy 9");
+}
+
+static tp_status set_eyes(tp_conn *conn, int on, const char *who) {
+    return set_eyes_of(conn, on, RETRY_MAX, who);
 }
 
 static void switch_on(void) {
@@ -114,6 +118,44 @@ TEST(test_approvals__a_retry_of_more_than_some_waits) {
     expect_row(ids[2], "failed", "failed", 3);
     approved(id, 3);
     expect_row(ids[2], "pending", "pending", 0);
+}
+
+/* Of five the first two are blocked by an open task. */
+TEST(test_approvals__a_retry_of_few_retries_all_that_it_may) {
+    char ids[5][ID], open[ID];
+    const char *given[5];
+    tp_operated result = TP_OPERATED_INIT;
+    tp_selection selection = selection_with(.ids = given, .id_count = 5);
+    for (int i = 0; i < 5; i++)
+        given[i] = ids[i];
+    tpi_uuid_ordered(open);
+    put_row(pool.eye, .in = "pending", .id = open, .state = "pending", .dedup_key = "open");
+    put_failed(5, ids);
+    sql_run(pool.eye, "UPDATE tp_failed SET dedup_key = 'open' WHERE id IN ('%s', '%s')", ids[0], ids[1]);
+    must(set_eyes_of(pool.a, 1, 100, "root"));
+    must(tp_operate(pool.a, TP_ACTION_RETRY, &selection, &result));
+    expect_number(result.done, 3);
+    expect_number(result.passed, 2);
+}
+
+/* Of four the first two are too young. */
+TEST(test_approvals__a_limit_of_a_purge_is_of_what_it_may_delete) {
+    char ids[4][ID];
+    const char *given[4];
+    tp_operated result = TP_OPERATED_INIT;
+    tp_selection selection =
+        selection_with(.pool = "failed", .ids = given, .id_count = 4, .older_ms = 3600000, .limit = 2);
+    put_failed(4, ids);
+    for (int i = 0; i < 4; i++)
+        given[i] = ids[i];
+    sql_run(pool.eye, "UPDATE tp_failed SET settled_at = %lld WHERE id IN ('%s', '%s')",
+            (long long)LONG_AGO * 2, ids[0], ids[1]);
+    switch_on();
+    expect(TP_REQUESTED, tp_operate(pool.a, TP_ACTION_PURGE, &selection, &result));
+    expect_number(result.done, 2);
+    approved(result.request_id, 2);
+    for (int i = 0; i < 4; i++)
+        expect_number(row_of(ids[i]).copies, i < 2);
 }
 
 TEST(test_approvals__a_purge_waits_whatever_it_deletes) {

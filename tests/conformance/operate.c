@@ -303,6 +303,51 @@ TEST(test_operate__passes_over_tasks_whose_dedup_key_is_open) {
     expect_operated(pool.a, TP_ACTION_SKIP, &selection, 5, 0);
 }
 
+/* Of six that are given the first two cannot be retried. */
+TEST(test_operate__a_limit_is_of_what_is_done_not_of_what_is_passed_over) {
+    char key[40], open[ID], ids[6][ID];
+    const char *given[6];
+    snprintf(key, sizeof key, "k-%.20s", pool.handler);
+    put_in(TPI_POOL_PENDING, TPI_STATE_PENDING, 0, key, open);
+    for (int i = 0; i < 2; i++)
+        put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 4, key, ids[i]);
+    put_failed(4, ids + 2);
+    point(ids, 6, given);
+    tp_selection selection = selection_with(.ids = given, .id_count = 6, .limit = 3, .dry_run = 1);
+    expect_operated(pool.a, TP_ACTION_RETRY, &selection, 3, 2);
+    selection.dry_run = 0;
+    expect_operated(pool.a, TP_ACTION_RETRY, &selection, 3, 2);
+    for (int i = 2; i < 5; i++)
+        expect_row(ids[i], "pending", "pending", 0);
+    expect_row(ids[5], "failed", "failed", 4);
+}
+
+/* Of 503 the first 501 have a reason that fits the statement's pattern, and is another; ids come in any
+ * order. */
+TEST(test_operate__a_limit_is_of_tasks_with_the_reason_that_was_meant) {
+    enum { TASKS = 503, OTHERS = 501 };
+    static char ids[TASKS][ID];
+    static const char *given[TASKS];
+    put_failed(TASKS, ids);
+    for (int i = 0; i < TASKS; i++)
+        given[i] = ids[TASKS - 1 - i];
+    sql_run(pool.eye,
+            "UPDATE tp_failed SET reason = 'card refused by all 50%%' WHERE handler = '%s' AND id <= '%s'",
+            pool.handler, ids[OTHERS - 1]);
+    tp_selection selection = selection_with(.reason_like = "card refused 7%", .limit = 1);
+    uint64_t statements = tp_conn_counters(pool.a)->statements;
+    expect_operated(pool.a, TP_ACTION_RETRY, &selection, 1, 0);
+    assert_true(tp_conn_counters(pool.a)->statements - statements < 100); /* they are not read one by one */
+    expect_row(ids[OTHERS], "pending", "pending", 0);
+    selection.ids = given;
+    selection.id_count = TASKS;
+    expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
+    expect_row(ids[OTHERS], "finished", "skipped", 0);
+    expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
+    expect_row(ids[OTHERS + 1], "finished", "skipped", 4);
+    expect_operated(pool.a, TP_ACTION_SKIP, &selection, 0, 0);
+}
+
 /* ---- Asked again --------------------------------------------------------------------------------------- */
 
 /* False: no call was left to lose. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "ops/conn.h"
@@ -602,6 +603,88 @@ TEST_SESSION(test_session__that_the_driver_would_reconnect_is_refused) {
     if (!pool_on_mariadb()) return;
     expect_refused("libmyodbc8w.so", "AUTO_RECONNECT", "1");
     expect_refused("libmyodbc8w.so", "OPTION", "4194306");
+}
+
+/* ---- What odbc.ini or the string says otherwise ------------------------------------------------------- */
+
+/* Opens a data source of a file of our own, which has this line. */
+static tp_conn *open_source(const char *line, tp_env **env) {
+    char path[] = "/tmp/taskpool.XXXXXX", name[64], driver[200], dsn[DSN_MAX], text[DSN_MAX];
+    tp_conn *conn = NULL;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    snprintf(name, sizeof name, "source_%s", path + strlen("/tmp/taskpool."));
+    dsn_get(pool.dsn, "Driver", driver, sizeof driver);
+    dprintf(file, "[%s]\nDriver = %s\n%s\n", name, driver, line);
+    close(file);
+    dsn_with(pool.dsn, "Driver", NULL, dsn, sizeof dsn);
+    assert_true(snprintf(text, sizeof text, "DSN=%s;%s", name, dsn) < (int)sizeof text);
+    setenv("ODBCINI", path, 1);
+    must(tp_env_open(text, env));
+    must(tp_conn_open(*env, &conn));
+    unsetenv("ODBCINI");
+    unlink(path);
+    return conn;
+}
+
+/* Outside a transaction and inside one. */
+static void expect_to_stay_lost(tp_conn *conn) {
+    for (int inside = 0; inside < 2; inside++) {
+        tp_new_task before = task_new("x"), after = task_new("x");
+        long session = session_number(conn);
+        if (inside) {
+            must(tp_begin(conn));
+            must(tp_enqueue(conn, &before));
+        }
+        session_kill(session);
+        expect(TP_DISCONNECTED, tp_enqueue(conn, &after));
+        expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id IN ('%s', '%s')",
+                                 before.id, after.id),
+                      0);
+        must(tp_conn_reopen(conn));
+    }
+}
+
+/* The second name's profile is that of MySQL's own driver. */
+TEST_SESSION(test_session__does_not_reconnect_by_itself_though_odbc_ini_says_so) {
+    static const char *const lines[] = {"AUTO_RECONNECT = 1", "OPTION = 4194304"};
+    static const char *const names[] = {NULL, "libmyodbc8w.so"};
+    if (!pool_on_mariadb() || pool_on_oracle()) return;
+    for (size_t i = 0; i < 4; i++) {
+        tp_env *env = NULL;
+        driver_call_it(names[i / 2]);
+        tp_conn *conn = open_source(lines[i % 2], &env);
+        expect_to_stay_lost(conn);
+        tp_conn_close(conn);
+        tp_env_close(env);
+    }
+}
+
+/* The lock of an approval writes what is there: rows that are found count, not those that are changed. */
+TEST_SESSION(test_session__carries_out_an_approval_whatever_option_is_given) {
+    char dsn[DSN_MAX];
+    tp_env *env = NULL;
+    tp_conn *conn = NULL;
+    tp_new_task task = task_new("x");
+    tp_four_eyes eyes = TP_FOUR_EYES_INIT;
+    tp_operated result = TP_OPERATED_INIT;
+    tp_selection selection = TP_SELECTION_INIT;
+    const char *id = task.id;
+    if (!pool_on_mariadb()) return;
+    dsn_with(pool.dsn, "OPTION", "0", dsn, sizeof dsn);
+    must(tp_env_open(dsn, &env));
+    must(tp_conn_open(env, &conn));
+    must(tp_enqueue(conn, &task));
+    eyes.on = 1;
+    must(tp_four_eyes_set(conn, &eyes, "root", ""));
+    selection.who = "ann";
+    selection.ids = &id;
+    selection.id_count = 1;
+    expect(TP_REQUESTED, tp_operate(conn, TP_ACTION_SKIP, &selection, &result));
+    must(tp_approve(conn, result.request_id, "bob", "", &result));
+    expect_number(result.done, 1);
+    tp_conn_close(conn);
+    tp_env_close(env);
 }
 
 int main(void) {

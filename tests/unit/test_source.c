@@ -93,6 +93,24 @@ TEST(test_source__refuses_what_makes_the_driver_lie) {
                  "Driver=x;AUTO_RECONNECT=0;OPTION=2;CONN_TIMEOUT=10;PSCACHESIZE=0;");
 }
 
+/* Without them an update that changes nothing has found nothing, and no approval is carried out. */
+TEST(test_source__counts_rows_found_whatever_else_is_asked_for) {
+    completes_to("Driver=x;option=67108864;PSCACHESIZE=0;CONN_TIMEOUT=9", "libmaodbc.so",
+                 "Driver=x;option=67108866;PSCACHESIZE=0;CONN_TIMEOUT=9;");
+    completes_to("Driver=x;OPTION=0;PSCACHESIZE=0;CONN_TIMEOUT=9", "libmaodbc.so",
+                 "Driver=x;OPTION=2;PSCACHESIZE=0;CONN_TIMEOUT=9;");
+    completes_to("Driver=x;OPTION=3;PSCACHESIZE=0;CONN_TIMEOUT=9", "libmaodbc.so",
+                 "Driver=x;OPTION=3;PSCACHESIZE=0;CONN_TIMEOUT=9;");
+    completes_to("Driver=x;FOUND_ROWS=1;OPTION=8", "libmyodbc8w.so",
+                 "Driver=x;FOUND_ROWS=1;OPTION=10;CHARSET=utf8mb4;AUTO_RECONNECT=0;");
+    refuses("Driver=x;FOUND_ROWS=0", "libmyodbc8w.so", "FOUND_ROWS=0");
+}
+
+/* In the string, so that odbc.ini cannot switch it on. */
+TEST(test_source__says_that_the_driver_must_not_reconnect) {
+    completes_to("DSN=pay", "libmyodbc8w.so", "DSN=pay;FOUND_ROWS=1;CHARSET=utf8mb4;AUTO_RECONNECT=0;");
+}
+
 TEST(test_source__refuses_misspelled_keys_of_the_driver) {
     refuses("Driver=x;PWD=hunter2;Databse=d", "libmaodbc.so", "did you mean Database?");
     refuses("Driver=x;Pasword=hunter2", "psqlodbcw.so", "did you mean Password?");
