@@ -157,6 +157,33 @@ TEST(test_approvals__an_edit_waits_and_its_content_goes_with_it) {
     expect_number(count_of("tp_request WHERE params IS NULL"), 1);
 }
 
+static void change_it(struct tpi_link *link, void *arg) {
+    const char **where = arg;
+    (void)link;
+    sql_run(pool.eye, "UPDATE tp_%s SET params = 'its', modified_at = modified_at + 1 WHERE id = '%s'",
+            where[0], where[1]);
+}
+
+/* A request is of the task as it was shown, not as it is some statements later. */
+TEST(test_approvals__an_edit_of_a_task_that_changes_meanwhile_is_not_asked_for) {
+    static const char *const pools[] = {"failed", "pending"};
+    char ids[1][ID];
+    put_failed(1, ids);
+    switch_on();
+    for (int p = 0; p < 2; p++) {
+        const char *where[] = {pools[p], p ? put_one() : ids[0]};
+        tp_edit_request edit = {.size = sizeof edit, .params = "mine", .fields = TP_EDIT_PARAMS};
+        edit.modified_at = row_of(where[1]).modified_at;
+        meet_call("meta_get", change_it, where);
+        expect(TP_CONFLICT, tp_edit(pool.a, where[1], &edit, "ann", "typing error"));
+        expect_text("was changed meanwhile");
+        expect_number(count_of("tp_request") + count_of("tp_request_row"), p);
+        edit.modified_at = row_of(where[1]).modified_at;
+        expect(TP_REQUESTED, tp_edit(pool.a, where[1], &edit, "ann", "typing error"));
+        must(tp_refuse(pool.b, edit.edit_id, "bob", "no"));
+    }
+}
+
 TEST(test_approvals__a_move_waits_and_its_shard_and_deadline_go_with_it) {
     const char *id = put_one();
     tp_edit_request edit = {.size = sizeof edit,
