@@ -1013,11 +1013,11 @@ TP_API TP_CHECKED tp_status tp_requests_waiting(tp_conn *conn, int64_t *count, i
 /* Carries out what was asked for, in one transaction with the approval: the very rows that it was written
  * with, or nothing. TP_OK: done; also when this person approved it before, so it is asked again after a lost
  * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed, an open task
- * has a dedup_key, or a task with the business key of an erasure is open; nothing was changed, and the
- * request is over. TP_EXISTS: somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE:
- * it is his own (names are compared up to an @, without case). Other failures, such as TP_TIMEOUT when a row
- * is locked, leave it waiting. who and why are recorded; result may be NULL. Outside an explicit transaction
- * only. */
+ * has a dedup_key, a task with the business key of an erasure is open, or of a cancel another run than then
+ * has a task in hand; nothing was changed, and the request is over; tp_last_error() says it. TP_EXISTS:
+ * somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE: it is his own (names are
+ * compared up to an @, without case). Other failures, such as TP_TIMEOUT when a row is locked, leave it
+ * waiting. who and why are recorded; result may be NULL. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why,
                                        tp_operated *result);
 /* Ends a request, and changes nothing else; one's own may be taken back. TP_OK, TP_EXISTS, TP_NONE: as

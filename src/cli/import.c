@@ -45,10 +45,16 @@ struct import {
 };
 
 static volatile sig_atomic_t interrupted;
+static int wake[2] = {-1, -1}; /* so that a signal just before the wait for input ends it */
 
 static void on_interrupt(int number) {
+    int error = errno;
+    ssize_t ignored = write(wake[1], "s", 1);
+
+    (void)ignored;
     (void)number;
     interrupted = 1;
+    errno = error;
 }
 
 /* "; the first 2000 rows are dealt with: go on with --skip 2000", or nothing when there are none. */
@@ -205,12 +211,14 @@ static enum cli_exit take_chunk(struct import *import, const char *data, size_t 
     return code;
 }
 
-/* Bytes read, 0 at the end, -1 with errno. poll, because a signal does not end a read that is restarted. */
+/* Bytes read, 0 at the end, -1 with errno. A signal ends the wait, whenever it comes. */
 static ssize_t read_chunk(int fd, char *data) {
-    struct pollfd ready = {fd, POLLIN, 0};
+    struct pollfd ends[] = {{fd, POLLIN, 0}, {wake[0], POLLIN, 0}};
 
-    if (poll(&ready, 1, -1) < 0) return -1;
-    return read(fd, data, CHUNK);
+    if (poll(ends, 2, -1) < 0) return -1;
+    if (ends[0].revents) return read(fd, data, CHUNK);
+    errno = EINTR;
+    return -1;
 }
 
 static enum cli_exit take_end(struct import *import) {
@@ -295,6 +303,8 @@ enum cli_exit import_file(tp_conn *conn, const struct import_options *options, s
     import.conn = conn;
     import.witness = SIZE_MAX;
     code = open_input(&import);
+    if (code == EXIT_DONE && pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        code = cli_fail(EXIT_IO, "cannot make a pipe: %s", strerror(errno));
     if (code == EXIT_DONE) {
         /* The first Ctrl-C, or the end of its terminal, ends the import between two batches, and the wait for
          * a database that is lost; the second one at once. */

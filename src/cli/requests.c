@@ -129,9 +129,7 @@ static enum cli_exit answer(tp_conn *conn, tp_status status, const char *id, con
 
     if (status == TP_NONE)
         return cli_fail(EXIT_NOTHING, "no request has the id %s; see taskpool requests", id);
-    if (status == TP_STALE)
-        return cli_fail(EXIT_BAD, "what it was about is no longer as it was; nothing was changed, and the "
-                                  "request is over: ask anew");
+    if (status == TP_STALE) return cli_fail(EXIT_BAD, "%s", tp_last_error()->text);
     if (status == TP_EXISTS) {
         if (tp_request_each(conn, id, NULL, 0, note_state, became) != TP_OK)
             snprintf(became, sizeof became, "decided");

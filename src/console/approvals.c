@@ -60,8 +60,7 @@ static void answer_decision(const struct request *request, const char *name, con
     if (status == TP_OK)
         body_answer(request, name, part, count, answer);
     else if (status == TP_STALE)
-        answer_error(answer, ANSWER_CHANGED,
-                     "what it was about has changed since; nothing was done, and the request is over");
+        answer_error(answer, ANSWER_CHANGED, "%s", tp_last_error()->text);
     else if (status == TP_EXISTS)
         answer_error(answer, ANSWER_CHANGED, "somebody decided it before, or it has expired");
     else if (status == TP_NONE)

@@ -32,11 +32,11 @@ struct masks {
     struct mask of[MASKS_MAX];
 };
 
-/* For each mask how many parts of its pointer lead to what is being read; OFF: it does not lead there. */
+/* For each mask how many parts of its pointer lead to what is being read: bit n, n of them. There may be
+ * several, because a number in it is an element of a list, or a key in each of them. */
 struct place {
-    unsigned char done[MASKS_MAX];
+    uint32_t done[MASKS_MAX];
 };
-enum { OFF = 255 };
 
 struct reading {
     const struct masks *masks;
@@ -149,16 +149,16 @@ static bool step(const struct masks *masks, const struct place *from, const stru
 
     for (size_t i = 0; i < masks->count; i++) {
         const struct mask *mask = &masks->of[i];
-        size_t done = mask->pointer ? from->done[i] : 0;
+        uint32_t before = mask->pointer ? from->done[i] : 1;
 
-        to->done[i] = OFF;
-        if (done == OFF) continue;
-        if (name ? is_same(name, &mask->parts[done]) : mask->pointer && is_index(&mask->parts[done])) {
-            hidden |= done + 1 == mask->count;
-            to->done[i] = done + 1 == mask->count ? OFF : (unsigned char)(done + 1);
-        } else if (!name) {
-            to->done[i] = (unsigned char)done;
+        to->done[i] = name ? 0 : before;
+        for (size_t done = 0; done < mask->count; done++) {
+            const struct name *part = &mask->parts[done];
+
+            if (before >> done & 1 && (name ? is_same(name, part) : mask->pointer && is_index(part)))
+                to->done[i] |= UINT32_C(2) << done;
         }
+        hidden |= to->done[i] >> mask->count & 1;
     }
     return hidden;
 }
@@ -352,12 +352,14 @@ static void read_value(struct reading *reading, const struct place *place) {
 
 char *mask_text(const struct masks *masks, const char *text, bool *hidden) {
     struct reading reading = {.masks = masks, .at = text};
-    const struct place top = {{0}};
+    struct place top;
     char *shown = NULL;
     size_t length;
 
     *hidden = false;
     if (!masks->count || !*text) return cli_must(strdup(text));
+    for (size_t i = 0; i < masks->count; i++)
+        top.done[i] = 1;
     reading.to = cli_must(open_memstream(&shown, &length));
     skip_space(&reading);
     read_value(&reading, &top);

@@ -291,10 +291,13 @@
     X(request_rows_failed, 0)                                                                                \
     X(request_rows_once, 0)                                                                                  \
     X(request_rows_history, 0)                                                                               \
+    X(request_note_runs, 0)                                                                                  \
     X(request_keys, 0)                                                                                       \
     X(request_hold_pending, 0)                                                                               \
     X(request_hold_finished, 0)                                                                              \
     X(request_hold_failed, 0)                                                                                \
+    X(request_hold_run, 0)                                                                                   \
+    X(request_claimed, 0)                                                                                    \
     X(request_hold_once, 0)                                                                                  \
     X(request_forget, 0)                                                                                     \
     X(purge_pick_finished, 0)                                                                                \

@@ -18,6 +18,7 @@ struct approval {
     tp_request request;
     char id[TPI_UUID_SIZE], who[TPI_WHO_MAX + 1], why[TP_REASON_MAX + 1];
     char reason[TP_REASON_MAX + 1]; /* of what is carried out */
+    char stale[200];                /* why it cannot be */
     size_t done;
 };
 
@@ -26,12 +27,13 @@ struct approval {
 static const struct held_pool {
     const char *name;
     bool holds; /* not events: they never change, and no other gets the id of one */
+    bool claimed;
     enum tpi_statement hold;
-} pools[] = {{"pending", true, TPI_S_request_hold_pending},
-             {"failed", true, TPI_S_request_hold_failed},
-             {"finished", true, TPI_S_request_hold_finished},
-             {"once", true, TPI_S_request_hold_once},
-             {"history", false, TPI_S_request_keys}};
+} pools[] = {{"pending", true, true, TPI_S_request_hold_pending},
+             {"failed", true, false, TPI_S_request_hold_failed},
+             {"finished", true, false, TPI_S_request_hold_finished},
+             {"once", true, false, TPI_S_request_hold_once},
+             {"history", false, false, TPI_S_request_keys}};
 enum { POOLS = sizeof pools / sizeof pools[0], ONCE = 3 };
 
 struct keys {
@@ -52,17 +54,37 @@ static tp_status read_keys(struct approval *approval, const struct held_pool *po
     return status;
 }
 
+static void say(struct approval *approval, const char *what, const char *id) {
+    snprintf(approval->stale, sizeof approval->stale,
+             "%s%s; nothing was changed, and the request is over: ask anew", what, id);
+}
+
+/* TP_STALE, and who approves is told when it is because of a claim. */
+static tp_status say_stale(struct approval *approval, struct tpi_args *args) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
+    const char *id = NULL;
+    struct tpi_texts texts = {0};
+    tp_status status = tpi_store_read(&approval->conn->store, TPI_S_request_claimed, args, only, &texts, &id);
+    if (status == TP_OK) say(approval, "a run that began since it was asked for has task ", id);
+    tpi_texts_free(&texts);
+    return status == TP_OK || status == TP_NONE ? TP_STALE : status;
+}
+
 /* TP_STALE: one of them is gone, or not as it was when the request was written. */
 static tp_status hold(struct approval *approval, const struct held_pool *pool, const struct keys *keys) {
+    struct tpi_store *store = &approval->conn->store;
     struct tpi_args args = {0};
     tp_status status = TP_OK;
     tpi_args_text(&args, TPI_P_id, approval->id);
     for (size_t at = 0, some; pool->holds && at < keys->count && status == TP_OK; at += some) {
-        int64_t rows = 0;
+        int64_t rows = 0, running = 0;
         some = keys->count - at < TPI_CHUNK ? keys->count - at : TPI_CHUNK;
         tpi_args_list(&args, keys->all + at, some);
-        status = tpi_store_change(&approval->conn->store, pool->hold, &args, &rows);
-        if (status == TP_OK && rows != (int64_t)some) status = TP_STALE;
+        status = tpi_store_change(store, pool->hold, &args, &rows);
+        bool rest = status == TP_OK && pool->claimed && rows < (int64_t)some;
+        if (rest) status = tpi_store_change(store, TPI_S_request_hold_run, &args, &running);
+        if (status != TP_OK || rows + running == (int64_t)some) continue;
+        status = rest ? say_stale(approval, &args) : TP_STALE;
     }
     return status;
 }
@@ -207,6 +229,7 @@ static tp_status begin(tp_conn *conn, const char *id, const char *who, const cha
                        struct approval *approval) {
     tp_status status = tpi_conn_ready_alone(conn, name);
     approval->conn = conn;
+    say(approval, "what it was about is no longer as it was", "");
     if (status != TP_OK) return status;
     if (!who || !*who)
         return tpi_error(TP_MISUSE, "%s: who is required; it is recorded in the history", name);
@@ -276,7 +299,7 @@ tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char 
         if (status == TP_OK && result) tpi_sized_write(TPI_SIZED_operated, &ours, result);
     }
     tpi_texts_free(&approval.texts);
-    return status;
+    return status == TP_STALE ? tpi_error(TP_STALE, "%s", approval.stale) : status;
 }
 
 tp_status tp_refuse(tp_conn *conn, const char *id, const char *who, const char *why) {

@@ -62,6 +62,7 @@ tp_status tpi_edit_find_request(struct tpi_edit *edit) {
     return tpi_request_earlier(edit->conn, &asked, edit->request.edit_id, &count);
 }
 
+/* As it was shown, or not at all. */
 static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *count) {
     struct tpi_edit *edit = arg;
     const char *key = edit->id;
@@ -69,6 +70,7 @@ static tp_status note_task(tp_conn *conn, const char *id, void *arg, size_t *cou
     bool failed = edit->pool == TPI_POOL_FAILED;
     tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
     tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    tpi_args_number(&args, TPI_P_modified_at, edit->old->modified_at);
     return tpi_request_note(conn, id, failed ? TPI_S_request_rows_failed : TPI_S_request_rows_pending, &args,
                             &key, 1, count);
 }

@@ -177,11 +177,14 @@ static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_
 static tp_status note_chunk(struct tpi_operation *op, const struct tpi_operate_step *step,
                             struct tpi_operate_chunk *chunk) {
     struct tpi_args args = {0};
-    size_t count = chunk->count, before = op->result.done;
+    size_t count = chunk->count, before = op->result.done, runs = 0;
     tp_status status = drop_hindered(op, step, chunk);
     tpi_args_text(&args, TPI_P_state, tpi_state_name(step->state));
     tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
     tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
+    if (status == TP_OK && step->state == TPI_STATE_HANDLING)
+        status = tpi_request_note(op->conn, op->request_id, TPI_S_request_note_runs, &args, chunk->ids,
+                                  chunk->count, &runs);
     if (status == TP_OK)
         status = tpi_request_note(op->conn, op->request_id, of_pool[step->pool].note, &args, chunk->ids,
                                   chunk->count, &op->result.done);

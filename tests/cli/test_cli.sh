@@ -1,7 +1,9 @@
 #!/bin/bash
-# The command line program as a user meets it: test_cli.sh PATH_TO_TASKPOOL, on any database. It leaves its schema there.
+# The command line program as a user meets it: test_cli.sh PATH_TO_TASKPOOL PATH_TO_LATE_SIGNAL, on any database. It leaves
+# its schema there.
 # shellcheck source-path=SCRIPTDIR source=pool.sh
 . "$(dirname "${BASH_SOURCE[0]}")/pool.sh"
+late_signal=$(cd "$OLDPWD" && realpath "$2")
 
 # field NAME: that member of the JSON on standard input, one line each
 field() {
@@ -501,6 +503,12 @@ code=$?
 exec 3>&-
 expect "stopped among the rows passed over" 130 '"rows":1000000,"inserted":0' \
     'interrupted; nothing was enqueued; the first 1000000 rows are dealt with: go on with --skip 1000000$'
+exec 3<>endless # nothing comes, and it does not end
+LD_PRELOAD=$late_signal ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
+    timeout 60 "$TASKPOOL" enqueue --file endless --handler batches >out 2>err
+code=$?
+exec 3>&-
+expect "stopped just before it waits for input" 130 '' 'interrupted; nothing was enqueued$'
 run enqueue --file nowhere.csv
 expect "a file that is not there" 74 '' 'cannot open nowhere.csv'
 run enqueue --file .

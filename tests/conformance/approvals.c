@@ -199,6 +199,33 @@ TEST(test_approvals__an_edit_waits_and_its_content_goes_with_it) {
     expect_number(count_of("tp_request WHERE params IS NULL"), 1);
 }
 
+static void change_it(struct tpi_link *link, void *arg) {
+    const char **where = arg;
+    (void)link;
+    sql_run(pool.eye, "UPDATE tp_%s SET params = 'its', modified_at = modified_at + 1 WHERE id = '%s'",
+            where[0], where[1]);
+}
+
+/* A request is of the task as it was shown, not as it is some statements later. */
+TEST(test_approvals__an_edit_of_a_task_that_changes_meanwhile_is_not_asked_for) {
+    static const char *const pools[] = {"failed", "pending"};
+    char ids[1][ID];
+    put_failed(1, ids);
+    switch_on();
+    for (int p = 0; p < 2; p++) {
+        const char *where[] = {pools[p], p ? put_one() : ids[0]};
+        tp_edit_request edit = {.size = sizeof edit, .params = "mine", .fields = TP_EDIT_PARAMS};
+        edit.modified_at = row_of(where[1]).modified_at;
+        meet_call("meta_get", change_it, where);
+        expect(TP_CONFLICT, tp_edit(pool.a, where[1], &edit, "ann", "typing error"));
+        expect_text("was changed meanwhile");
+        expect_number(count_of("tp_request") + count_of("tp_request_row"), p);
+        edit.modified_at = row_of(where[1]).modified_at;
+        expect(TP_REQUESTED, tp_edit(pool.a, where[1], &edit, "ann", "typing error"));
+        must(tp_refuse(pool.b, edit.edit_id, "bob", "no"));
+    }
+}
+
 TEST(test_approvals__a_move_waits_and_its_shard_and_deadline_go_with_it) {
     const char *id = put_one();
     tp_edit_request edit = {.size = sizeof edit,
@@ -505,26 +532,132 @@ TEST(test_approvals__more_than_a_chunk_is_one_transaction) {
     expect_number(count_of("tp_history WHERE event = 'skipped'"), MANY);
 }
 
-/* The task fails and is tried again while the approval is waited for: that is not the run that was meant. */
+/* ---- A cancel of a task in hand ------------------------------------------------------------------------ */
+
+static const tp_task *fail_soon(const tp_task *task) {
+    static const int64_t soon[] = {1};
+    static const tp_retry ladder = {.size = sizeof(tp_retry), .delays_ms = soon, .count = 1};
+    must(tp_fail(pool.a, task, "no money", &ladder));
+    row_make_due(task->id);
+    return task;
+}
+
+static const tp_task *give_back(const tp_task *task) {
+    must(tp_release(pool.a, task, 0));
+    return task;
+}
+
+static const tp_task *release_by_hand(const tp_task *task) {
+    tp_operated result = TP_OPERATED_INIT;
+    must(ask(TP_ACTION_RELEASE, "pending", "carl", &result));
+    expect_number(result.done, 1);
+    return task;
+}
+
+static const tp_task *let_lapse(const tp_task *task) {
+    row_make_due(task->id);
+    return task;
+}
+
+static const tp_task *extend(const tp_task *task) {
+    must(tp_extend(pool.a, task, 120000));
+    return task;
+}
+
+static const tp_task *fail_and_try_again(const tp_task *task) {
+    return claim_this(pool.a, fail_soon(task)->id);
+}
+
+static const tp_task *give_back_and_claim(const tp_task *task) {
+    return claim_this(pool.a, give_back(task)->id);
+}
+
+static const tp_task *lapse_and_claim(const tp_task *task) {
+    return claim_this(pool.a, let_lapse(task)->id);
+}
+
+static const tp_task *claim_and_give_back(const tp_task *task) {
+    return give_back(give_back_and_claim(task));
+}
+
+static const tp_task *claim_and_release_by_hand(const tp_task *task) {
+    return release_by_hand(give_back_and_claim(task));
+}
+
+static const tp_task *retry_by_hand(const tp_task *task) {
+    tp_operated result = TP_OPERATED_INIT;
+    fail_soon(task);
+    must(ask(TP_ACTION_RETRY, "pending", "carl", &result));
+    expect_number(result.done, 1);
+    return task;
+}
+
+enum cancelled { ASKED_OF_RUN, SKIPPED_AT_ONCE, OF_ANOTHER_RUN, LEFT_ALONE };
+
+static const struct meanwhile {
+    const tp_task *(*happens)(const tp_task *task);
+    enum cancelled is;
+} meanwhiles[] = {
+    {extend, ASKED_OF_RUN},
+    {let_lapse, ASKED_OF_RUN},
+    {give_back, SKIPPED_AT_ONCE},
+    {fail_soon, SKIPPED_AT_ONCE},
+    {release_by_hand, SKIPPED_AT_ONCE},
+    {give_back_and_claim, OF_ANOTHER_RUN},
+    {fail_and_try_again, OF_ANOTHER_RUN},
+    {lapse_and_claim, OF_ANOTHER_RUN},
+    {claim_and_give_back, LEFT_ALONE},
+    {claim_and_release_by_hand, LEFT_ALONE},
+    {retry_by_hand, LEFT_ALONE}, /* somebody wants it again */
+};
+
+/* Of the run that the approver was shown, or of what it gave back; never of a later run. */
 TEST(test_approvals__a_cancel_of_a_task_in_hand_is_of_that_run) {
-    for (int again = 0; again < 2; again++) {
+    for (size_t i = 0; i < LENGTH(meanwhiles); i++) {
+        enum cancelled is = meanwhiles[i].is;
         empty_pool();
         const tp_task *task = put_and_claim(pool.a);
         switch_on();
         const char *id = asked(TP_ACTION_CANCEL, "pending", 1);
-        if (again) {
-            static const int64_t soon[] = {1};
-            static const tp_retry ladder = {.size = sizeof(tp_retry), .delays_ms = soon, .count = 1};
-            must(tp_fail(pool.a, task, "no money", &ladder));
-            row_make_due(task->id);
-            task = claim_this(pool.a, task->id);
-        } else {
-            must(tp_extend(pool.a, task, 120000));
-        }
-        expect(again ? TP_STALE : TP_OK, approve_by(pool.b, id, "bob"));
-        expect_number(count_of("tp_cancel WHERE who IS NOT NULL"), !again);
-        must(tp_complete(pool.a, task));
+        task = meanwhiles[i].happens(task);
+        expect(is < OF_ANOTHER_RUN ? TP_OK : TP_STALE, approve_by(pool.b, id, "bob"));
+        if (is == OF_ANOTHER_RUN) expect_text("a run that began since it was asked for has task");
+        if (is == LEFT_ALONE) expect_text("no longer as it was");
+        expect_over(id, is < OF_ANOTHER_RUN ? "done" : "stale");
+        expect_number(count_of("tp_cancel WHERE who = 'ann'"), is == ASKED_OF_RUN);
+        expect_number(count_of("tp_finished WHERE state = 'skipped'"), is == SKIPPED_AT_ONCE);
+        if (is == OF_ANOTHER_RUN) must(tp_complete(pool.a, task));
     }
+}
+
+/* A claim records that the one before it lapsed. */
+TEST(test_approvals__a_cancel_is_of_a_run_that_follows_a_lapse) {
+    const tp_task *task = lapse_and_claim(put_and_claim(pool.a));
+    switch_on();
+    const char *id = asked(TP_ACTION_CANCEL, "pending", 1);
+    extend(task);
+    approved(id, 1);
+    expect_number(count_of("tp_cancel WHERE task_id = '%s'", task->id), 1);
+}
+
+/* Those of one claim share its token. */
+TEST(test_approvals__a_cancel_of_many_runs_is_of_each) {
+    enum { MANY = 3 };
+    const tp_task *tasks[MANY];
+    for (int i = 0; i < MANY; i++)
+        put_one();
+    const tp_batch *batch = claim_with(pool.a, .limit = MANY);
+    for (size_t i = 0; i < MANY; i++)
+        tasks[i] = tp_batch_task(batch, i);
+    const tp_task *other = put_and_claim(pool.b);
+    switch_on();
+    const char *id = asked(TP_ACTION_CANCEL, "pending", MANY + 1);
+    give_back(tasks[0]);
+    extend(tasks[1]);
+    approved(id, MANY + 1);
+    expect_number(count_of("tp_cancel WHERE who = 'ann'"), MANY);
+    expect_number(count_of("tp_cancel WHERE task_id = '%s'", other->id), 1);
+    expect_number(count_of("tp_finished WHERE state = 'skipped'"), 1);
 }
 
 /* What nobody approved in time is ended by whoever asks next; one that somebody has locked is not his matter.

@@ -74,6 +74,7 @@ static tp_status operate(struct work *work, tp_action action) {
 CALL(ask_skip, operate(work, TP_ACTION_SKIP))
 CALL(ask_retry, operate(work, TP_ACTION_RETRY))
 CALL(ask_purge, operate(work, TP_ACTION_PURGE))
+CALL(ask_cancel, operate(work, TP_ACTION_CANCEL))
 
 static tp_status edit_with(struct work *work, tp_conn *conn, tp_edit_request *request) {
     request->fields = TP_EDIT_PARAMS;
@@ -105,6 +106,12 @@ PREPARED(three_failed_eyes_on, three_given_up)
 PREPARED(one_failed_eyes_on, one_given_up)
 PREPARED(three_done_eyes_on, three_finished)
 
+static void one_in_hand_eyes_on(struct work *work) {
+    work_claimed(work, 1);
+    work_put(work, 2);
+    eyes_on(work);
+}
+
 static void three_of_a_person(struct work *work) {
     three_finished(work);
     sql_run(pool.eye, "UPDATE tp_finished SET biz_key = '%s'", work->key);
@@ -129,6 +136,12 @@ static void waits_done(struct work *work) {
     waits_for(work, 3);
     want_all(work, "finished", "done", 0);
 }
+/* About the tasks, and the run of the first. */
+static void waits_cancel(struct work *work) {
+    waits_for(work, 3 + 1);
+    want_task(work, 0, "pending", "handling", 0);
+    want_events_of_all(work, "canceled", 0);
+}
 /* About the tasks, and their key in the ledger. */
 static void waits_erasure(struct work *work) {
     waits_for(work, 3 + 1);
@@ -152,6 +165,8 @@ static void asked_for(tp_status status, const char *id) {
 ASKED(skip_is_asked, three_failed_eyes_on, TP_ACTION_SKIP)
 ASKED(retry_is_asked, three_failed_eyes_on, TP_ACTION_RETRY)
 ASKED(purge_is_asked, three_done_eyes_on, TP_ACTION_PURGE)
+
+ASKED(cancel_is_asked, one_in_hand_eyes_on, TP_ACTION_CANCEL)
 
 static void changed_since(struct work *work) {
     skip_is_asked(work);
@@ -202,6 +217,12 @@ static void all_retried(struct work *work) {
     is_over(work, "done");
     want_all(work, "pending", "pending", 0);
     want_events_of_all(work, "retried", 3);
+}
+static void two_skipped_one_asked(struct work *work) {
+    is_over(work, "done");
+    want_task(work, 0, "pending", "handling", 0);
+    want_events_of_all(work, "cancel", 1);
+    want_events_of_all(work, "canceled", 2);
 }
 static void is_edited(struct work *work) {
     is_over(work, "done");
@@ -267,11 +288,13 @@ static const struct operation operations[] = {
     {"ask: retry", TRAIT_SHARED | TRAIT_EXPENSIVE, three_failed_eyes_on, ask_retry, TP_REQUESTED,
      waits_failed},
     {"ask: purge", TRAIT_SHARED, three_done_eyes_on, ask_purge, TP_REQUESTED, waits_done},
+    {"ask: cancel", TRAIT_SHARED, one_in_hand_eyes_on, ask_cancel, TP_REQUESTED, waits_cancel},
     {"ask: edit", TRAIT_SHARED, one_failed_eyes_on, ask_edit, TP_REQUESTED, waits_failed},
     {"ask: erase", TRAIT_SHARED, three_of_a_person, ask_erase, TP_REQUESTED, waits_erasure},
     {"approve: skip", TRAIT_SHARED, skip_is_asked, approve, TP_OK, all_skipped},
     {"approve: retry", TRAIT_SHARED | TRAIT_EXPENSIVE, retry_is_asked, approve, TP_OK, all_retried},
     {"approve: purge", TRAIT_SHARED, purge_is_asked, approve, TP_OK, all_purged, .finish = expect_no_task},
+    {"approve: cancel", TRAIT_SHARED, cancel_is_asked, approve, TP_OK, two_skipped_one_asked},
     {"approve: edit", TRAIT_SHARED, edit_is_asked, approve, TP_OK, is_edited},
     {"approve: erase", TRAIT_SHARED, erase_is_asked, approve, TP_OK, all_erased, .finish = expect_no_task},
     {"approve: four eyes off", TRAIT_SHARED, off_is_asked, approve, TP_OK, is_off},

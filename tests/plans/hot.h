@@ -314,11 +314,14 @@
     X(request_rows_failed, KEY, "")                                                                          \
     X(request_rows_once, KEY, "")                                                                            \
     X(request_rows_history, KEY, "")                                                                         \
+    X(request_note_runs, ALL, "a request compares what is kept of it with the tasks of a batch")             \
     X(request_keys, KEY, "")                                                                                 \
     X(request_hold_pending, ALL, "an approval compares what is kept of a request with the tasks of a batch") \
     X(request_hold_finished, ALL,                                                                            \
       "an approval compares what is kept of a request with the tasks of a batch")                            \
     X(request_hold_failed, ALL, "an approval compares what is kept of a request with the tasks of a batch")  \
+    X(request_hold_run, ALL, "an approval compares what is kept of a request with the tasks of a batch")     \
+    X(request_claimed, ALL, "an approval that is refused compares them once more")                           \
     X(request_hold_once, ALL, "an approval compares what is kept of a request with the keys of a batch")     \
     X(request_forget, KEY, "")                                                                               \
     X(meta_get, KEY, "")                                                                                     \

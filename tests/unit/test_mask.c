@@ -66,6 +66,13 @@ TEST(test_mask__hides_what_a_pointer_leads_to) {
     shows(pointers, "{\"a/b\":{\"m~n\":1}}", "{\"a/b\":{\"m~n\":\"***\"}}");
     shows(pointers, "[{\"pin\":1},{\"pin\":2}]", "[{\"pin\":\"***\"},{\"pin\":\"***\"}]");
     shows(pointers, "{\"other\":{\"customer\":{\"name\":1}}}", NULL);
+    /* A number that is a key. */
+    shows(pointers, "{\"payments\":{\"0\":{\"card\":1},\"1\":{\"card\":2}}}",
+          "{\"payments\":{\"0\":{\"card\":\"***\"},\"1\":{\"card\":2}}}");
+    shows(pointers, "{\"payments\":[{\"0\":{\"card\":1}},[{\"card\":2}]]}",
+          "{\"payments\":[{\"0\":{\"card\":\"***\"}},[{\"card\":\"***\"}]]}");
+    shows(pointers, "[{\"0\":{\"pin\":1}},{\"0\":[{\"pin\":2}]}]",
+          "[{\"0\":{\"pin\":\"***\"}},{\"0\":[{\"pin\":\"***\"}]}]");
 }
 
 TEST(test_mask__looks_into_json_that_is_a_text) {
