@@ -69,6 +69,7 @@ const struct tpi_driver tpi_driver_sqliteodbc = {
     .own_tx_undo = "ROLLBACK",
     .tx_ends_silently = true,
     .binds_columns = true,
+    .binds_int64 = true,
     .quotes_texts = true,
     .polls_for_lock = true,
     .number_type = TPI_SQL_BIGINT,

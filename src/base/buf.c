@@ -29,19 +29,29 @@ static int64_t whole_of(const char *text) {
     return number < 9.2e18 ? (int64_t)number : INT64_MAX;
 }
 
-int64_t tpi_number(const char *text) {
+/* The number of the text's first digits, which *end then stands behind. */
+static int64_t read_digits(const char *text, const char **end) {
     bool negative = *text == '-';
     const char *at = text + negative;
     int64_t number = 0;
     for (; *at >= '0' && *at <= '9' && at - text < SAFE_DIGITS; at++)
         number = number * 10 + (*at - '0');
-    if (*at && at > text && strpbrk(at, "eE")) return whole_of(text);
-    if (*at) return strtoll(text, NULL, 10);
+    *end = at;
     return negative ? -number : number;
+}
+
+int64_t tpi_number(const char *text) {
+    const char *end;
+    int64_t number = read_digits(text, &end);
+    if (*end == '\0') return number;
+    return end > text && strpbrk(end, "eE") ? whole_of(text) : strtoll(text, NULL, 10);
 }
 
 bool tpi_number_exact(const char *text, int64_t *number) {
     char *end = NULL;
+    const char *digits_end;
+    *number = read_digits(text, &digits_end);
+    if (*digits_end == '\0' && digits_end > text && digits_end[-1] != '-') return true;
     errno = 0;
     *number = strtoll(text, &end, 10);
     return end != text && *end == '\0' && errno == 0;

@@ -174,7 +174,8 @@ struct tpi_driver {
      * is to say of them; NULL: cannot be asked. */
     const char *cluster;
     bool may_have_writers;    /* cluster may answer TPI_MANY_WRITERS */
-    int16_t number_type;      /* SQL type for numbers bound as text */
+    int16_t number_type;      /* SQL type of numbers that are bound */
+    bool binds_int64;         /* they may be bound as SQL_C_SBIGINT, and not as text */
     bool binds_columns;       /* columns may be bound, and a value that was cut can be read by SQLGetData */
     bool rownum_sticks;       /* a prepared ROWNUM <= ? keeps the value of its first execution */
     bool grouping_spoils;     /* a prepared GROUP BY along an index reads all of it when it runs again */

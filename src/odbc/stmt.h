@@ -34,6 +34,9 @@ void tpi_stmt_free(struct tpi_stmt *stmt);
 /* Parameter number i from 1. text NULL: SQL NULL. text and *indicator must live until the execution. */
 TP_CHECKED tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, const char *text,
                                    size_t length, SQLLEN *indicator);
+/* The same for a number, where the driver's profile says binds_int64. */
+TP_CHECKED tp_status tpi_stmt_bind_number(struct tpi_stmt *stmt, size_t i, const int64_t *number,
+                                          SQLLEN *indicator);
 TP_CHECKED tp_status tpi_stmt_execute(struct tpi_stmt *stmt);
 /* Where only the driver can end a wait for a lock, it is asked to. For what may wait: a query may take its
  * time. */

@@ -22,6 +22,14 @@ static int by_token_and_id(const void *a, const void *b) {
     return order ? order : strcmp(one->task->id, two->task->id);
 }
 
+/* In one order for all sessions; as they were claimed they mostly are in it. */
+static void put_in_order(struct tpi_settle_item *items, size_t count) {
+    size_t in_order = 1;
+    while (in_order < count && by_token_and_id(&items[in_order - 1], &items[in_order]) <= 0)
+        in_order++;
+    if (in_order < count) qsort(items, count, sizeof *items, by_token_and_id);
+}
+
 /* The next group from item *at on, which moves behind it, without tasks behind gates. False: there is none.
  */
 static bool next_group(const struct tpi_settle_many *many, size_t *at, struct tpi_settle_group *group) {
@@ -333,7 +341,7 @@ static tp_status settle(struct tpi_settle_many *many, const tp_task *const *task
             .task = tasks[i], .result = results ? results[i] : NULL, .index = i, .open = true};
         many->with_results = many->with_results || many->items[i].result;
     }
-    qsort(many->items, many->count, sizeof *many->items, by_token_and_id);
+    put_in_order(many->items, many->count);
     /* A task that is named twice is settled once. */
     for (size_t i = 1; i < many->count; i++) {
         struct tpi_settle_item *item = &many->items[i];

@@ -8,12 +8,14 @@ void tpi_args_text(struct tpi_args *args, enum tpi_param param, const char *text
     struct tpi_arg *arg = &args->one[param];
     arg->text = text && *text ? text : NULL;
     arg->length = arg->text ? strlen(text) : 0;
+    arg->is_number = false;
 }
 
 void tpi_args_number(struct tpi_args *args, enum tpi_param param, int64_t number) {
     struct tpi_arg *arg = &args->one[param];
-    arg->length = tpi_digits(number, arg->digits);
-    arg->text = arg->digits;
+    arg->text = NULL;
+    arg->is_number = true;
+    arg->number = number;
 }
 
 void tpi_args_list(struct tpi_args *args, const char *const *items, size_t count) {
@@ -32,7 +34,9 @@ void tpi_args_shard(struct tpi_args *args, const char *const *digits) {
 }
 
 int64_t tpi_args_value(const struct tpi_args *args, enum tpi_param param) {
-    return args->one[param].text ? strtoll(args->one[param].text, NULL, 10) : 0;
+    const struct tpi_arg *arg = &args->one[param];
+    if (arg->is_number) return arg->number;
+    return arg->text ? strtoll(arg->text, NULL, 10) : 0;
 }
 
 bool tpi_args_used(const struct tpi_sql *sql, enum tpi_param param) {

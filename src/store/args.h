@@ -11,9 +11,11 @@
 #include "dialect/dialect.h"
 
 struct tpi_arg {
-    const char *text; /* NULL: SQL NULL */
+    const char *text; /* NULL: SQL NULL, or a number */
     size_t length;
-    char digits[TPI_DIGITS_SIZE]; /* holds a number's text */
+    bool is_number;
+    int64_t number;
+    char digits[TPI_DIGITS_SIZE]; /* for the number's text, where the driver is to get that */
 };
 
 struct tpi_args {

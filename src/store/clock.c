@@ -128,7 +128,7 @@ tp_status tpi_clock_fill(struct tpi_store *store, enum tpi_statement statement, 
     tp_status status = tpi_store_now(store, &now);
     if (status != TP_OK) return status;
     for (size_t i = 0; i < rows; i++) {
-        bool absolute = args[i].one[TPI_P_due_at].text && tpi_args_used(sql, TPI_P_now_plus_delay);
+        bool absolute = args[i].one[TPI_P_due_at].is_number && tpi_args_used(sql, TPI_P_now_plus_delay);
         int64_t due = absolute ? tpi_args_value(&args[i], TPI_P_due_at)
                                : now + tpi_args_value(&args[i], TPI_P_delay_ms);
         tpi_args_number(&args[i], TPI_P_now, now);

@@ -52,26 +52,43 @@ static bool is_ascii(const char *text, size_t length) {
     return true;
 }
 
+static tp_status next_indicator(struct binder *binder, SQLLEN **indicator) {
+    if (binder->next == binder->room)
+        return tpi_error(TP_DB, "a statement has more values than there is room for");
+    *indicator = &binder->indicators[binder->next++];
+    return TP_OK;
+}
+
 static tp_status bind_text(struct binder *binder, enum tpi_param_kind kind, const char *text, size_t length) {
     static const enum tpi_bind binds[] = {
         [TPI_TEXT] = TPI_BIND_TEXT,           [TPI_TEXT_LIST] = TPI_BIND_TEXT,
         [TPI_NUMBER] = TPI_BIND_NUMBER,       [TPI_NUMBER_LIST] = TPI_BIND_NUMBER,
         [TPI_LONG_TEXT] = TPI_BIND_LONG_TEXT, [TPI_LIST_DOCUMENT] = TPI_BIND_LONG_TEXT,
     };
+    SQLLEN *indicator = NULL;
     size_t max = binder->store->text_max;
     if (max && length > max)
         return tpi_error(TP_TOOBIG,
                          "a value of %zu bytes is longer than the server takes in one statement (%zu)",
                          length, max);
-    if (binder->next == binder->room)
-        return tpi_error(TP_DB, "a statement has more values than there is room for");
     if (!binder->store->link.owned && !binder->text_arrives && !is_ascii(text, length)) {
         tp_status status = tpi_link_ask_text(&binder->store->link, false);
         if (status != TP_OK) return status;
         binder->text_arrives = true;
     }
-    size_t i = binder->next++;
-    return tpi_stmt_bind(binder->stmt, i + 1, binds[kind], text, length, &binder->indicators[i]);
+    tp_status status = next_indicator(binder, &indicator);
+    if (status != TP_OK) return status;
+    return tpi_stmt_bind(binder->stmt, binder->next, binds[kind], text, length, indicator);
+}
+
+static tp_status bind_one(struct binder *binder, enum tpi_param_kind kind, struct tpi_arg *arg) {
+    SQLLEN *indicator = NULL;
+    if (!arg->is_number) return bind_text(binder, kind, arg->text, arg->length);
+    if (kind != TPI_NUMBER || !binder->store->link.driver->binds_int64)
+        return bind_text(binder, kind, arg->digits, tpi_digits(arg->number, arg->digits));
+    tp_status status = next_indicator(binder, &indicator);
+    if (status != TP_OK) return status;
+    return tpi_stmt_bind_number(binder->stmt, binder->next, &arg->number, indicator);
 }
 
 static tp_status bind_list(struct binder *binder, enum tpi_param_kind kind, const char *const *items,
@@ -96,8 +113,8 @@ static tp_status bind_document(struct binder *binder, const struct tpi_args *arg
 }
 
 /* The parameters from the i-th to the one before end. */
-static tp_status bind_part(struct binder *binder, const struct tpi_prepared *prepared,
-                           const struct tpi_args *args, size_t i, size_t end) {
+static tp_status bind_part(struct binder *binder, const struct tpi_prepared *prepared, struct tpi_args *args,
+                           size_t i, size_t end) {
     const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
     tp_status status = TP_OK;
     for (; i < end && status == TP_OK; i++) {
@@ -110,7 +127,7 @@ static tp_status bind_part(struct binder *binder, const struct tpi_prepared *pre
         else if (kind == TPI_LIST_DOCUMENT)
             status = bind_document(binder, args);
         else
-            status = bind_text(binder, kind, args->one[param].text, args->one[param].length);
+            status = bind_one(binder, kind, &args->one[param]);
     }
     return status;
 }
@@ -125,8 +142,8 @@ static size_t params_before(const struct tpi_sql *sql, char mark) {
     return count;
 }
 
-static tp_status bind_all(struct binder *binder, const struct tpi_prepared *prepared,
-                          const struct tpi_args *args, size_t rows) {
+static tp_status bind_all(struct binder *binder, const struct tpi_prepared *prepared, struct tpi_args *args,
+                          size_t rows) {
     const struct tpi_sql *sql = &binder->store->dialect->sql[prepared->statement];
     size_t begin = params_before(sql, TPI_SQL_ROWS), end = params_before(sql, TPI_SQL_ROWS_END);
     tp_status status = bind_part(binder, prepared, args, 0, begin);

@@ -362,6 +362,8 @@ TEST(test_drivers__have_whole_profiles) {
             if (!check->expected || !check->what) fail_msg("%s: %s", driver->name, check->sql);
         if (driver->number_type != TPI_SQL_BIGINT && driver->number_type != TPI_SQL_DECIMAL)
             fail_msg("%s: numbers", driver->name);
+        if (driver->binds_int64 && driver->number_type != TPI_SQL_BIGINT)
+            fail_msg("%s: numbers of 64 bits are bound as another type", driver->name);
     }
     assert_int_equal(count, 8);
     assert_string_equal(tpi_driver_at(count - 1)->name, "any");
