@@ -2,6 +2,8 @@
  * by the connection string, by a session changed behind its back, or by a driver that lies (wrapped calls).
  */
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,65 @@ static void change_session(struct tpi_link *link, void *sql) {
 static void change_sessions(const char *sql) {
     (void)faults_add((struct faults_aim){
         .fits = begins, .times = INT_MAX, .meet = change_session, .arg = (void *)(uintptr_t)sql});
+}
+
+/* ---- Threads that stand still ------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock; /* for ends */
+    pthread_cond_t changed;
+    pthread_t examiner; /* who runs the test */
+    int ends;           /* of its transactions, since a thread of the doctor's stands still */
+    atomic_llong ahead_ms;
+} still = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void transaction_ended(void) {
+    pthread_mutex_lock(&still.lock);
+    still.ends += pthread_equal(pthread_self(), still.examiner) != 0;
+    pthread_cond_broadcast(&still.changed);
+    pthread_mutex_unlock(&still.lock);
+}
+
+WRAPPED(tp_status, tpi_link_commit, struct tpi_link *link) {
+    tp_status status = __real_tpi_link_commit(link);
+    transaction_ended();
+    return status;
+}
+
+WRAPPED(void, tpi_link_rollback, struct tpi_link *link) {
+    __real_tpi_link_rollback(link);
+    transaction_ended();
+}
+
+WRAPPED(int64_t, tpi_clock_mono_ms, void) {
+    return __real_tpi_clock_mono_ms() + atomic_load(&still.ahead_ms);
+}
+
+static bool takes_in_a_thread(const struct tpi_link *link, const char *function) {
+    return link->statement && strcmp(link->statement, "doctor_take") == 0 &&
+           strncmp(function, "SQLExec", 7) == 0 && !pthread_equal(pthread_self(), still.examiner);
+}
+
+/* Until the other session has ended its transaction. */
+static void stand_still(struct tpi_link *link, void *arg) {
+    (void)link, (void)arg;
+    pthread_mutex_lock(&still.lock);
+    still.ends = 0;
+    while (!still.ends)
+        pthread_cond_wait(&still.changed, &still.lock);
+    pthread_mutex_unlock(&still.lock);
+}
+
+/* The doctor's threads of that number, the first being 0, before it changes its row. */
+static void thread_stands_still(int number) {
+    still.examiner = pthread_self();
+    (void)faults_add(
+        (struct faults_aim){.fits = takes_in_a_thread, .skip = number, .times = 1, .meet = stand_still});
+}
+
+static void stand_for_3_s(struct tpi_link *link, void *arg) {
+    (void)link, (void)arg;
+    atomic_fetch_add(&still.ahead_ms, 3000);
 }
 
 /* ---- What it finds ----------------------------------------------------------------------------------- */
@@ -404,6 +465,28 @@ TEST_FORGETTING(test_doctor__finds_a_session_that_reads_what_is_not_committed) {
     change_sessions("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
     assert_true(examine(pool.env) >= 1);
     assert_bad("autocommit", "uncommitted");
+}
+
+/* ---- A busy machine ------------------------------------------------------------------------------------ */
+
+/* It is told from one that waits for a lock. */
+TEST_FORGETTING(test_doctor__finds_nothing_wrong_when_its_thread_stands_still) {
+    if (!on("sqlite")) thread_stands_still(0); /* there it cannot begin before the other has ended */
+    (void)faults_add((struct faults_aim){.statement = "doctor_lock", .times = 1, .meet = stand_for_3_s});
+    assert_int_equal(examine(pool.env), 0);
+    assert_ok("row-locks");
+    assert_ok("nowait");
+    if (!on("sqlite") && !on("generic"))
+        assert_non_null(strstr(found.at[find("row-locks")].text, "at the same time"));
+}
+
+/* The second changes its row when the first has committed, but began before. */
+TEST_FORGETTING(test_doctor__finds_a_session_that_fails_though_its_thread_stands_still) {
+    if (!on("postgres")) skip();
+    change_sessions("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    thread_stands_still(1);
+    assert_true(examine(pool.env) >= 1);
+    assert_bad("second-update", "fails instead of counting 0");
 }
 
 /* ---- Lost connections ---------------------------------------------------------------------------------- */
