@@ -190,7 +190,7 @@ static tp_status write_retry(struct tpi_edit *edit) {
     if (status == TP_OK && change.pool == edit->pool) return change_one(edit, TPI_S_operate_reset, &args);
     if (status == TP_OK) status = change_one(edit, TPI_S_operate_retry_failed, &args);
     if (status == TP_OK) status = change_one(edit, TPI_S_operate_delete_failed, &args);
-    struct tpi_gated gated = {edit->id, edit->old->gate};
+    struct tpi_gated gated = {.id = edit->id, .gate = edit->old->gate};
     return status == TP_OK && *edit->old->gate ? tpi_gates_return(edit->conn, &gated, 1) : status;
 }
 

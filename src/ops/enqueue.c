@@ -215,7 +215,7 @@ static tp_status enter_gates(tp_conn *conn, tp_new_task *const *tasks, size_t co
     for (size_t i = 0; i < count && gated && names; i++) {
         if (!tpi_new_task_gated(tasks[i]) || tpi_group_after(tasks[i])) continue;
         tpi_gate_name(tasks[i], names[behind]);
-        gated[behind] = (struct tpi_gated){tasks[i]->id, names[behind]};
+        gated[behind] = (struct tpi_gated){.id = tasks[i]->id, .gate = names[behind]};
         behind++;
     }
     if (status == TP_OK) status = tpi_gates_enter(conn, gated, behind);

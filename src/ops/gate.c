@@ -58,11 +58,17 @@ tp_status tpi_gate_find(tp_conn *conn, const char *name) {
 
 /* ---- Coming, going, coming back ------------------------------------------------------------------------ */
 
-/* Those of one gate in the order in which their ids stand in memory: of new tasks the caller's. */
 static int by_gate(const void *left, const void *right) {
     const struct tpi_gated *a = left, *b = right;
     int order = strcmp(a->gate, b->gate);
-    return order ? order : (a->id > b->id) - (a->id < b->id);
+    return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Those of one gate stay in their order. */
+static void sort_by_gate(struct tpi_gated *tasks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        tasks[i].at = i;
+    if (count) qsort(tasks, count, sizeof *tasks, by_gate);
 }
 
 static tp_status join(tp_conn *conn, const struct tpi_gated *task, int64_t place) {
@@ -104,7 +110,7 @@ static tp_status enter(tp_conn *conn, const struct tpi_gated *tasks, size_t coun
 
 static tp_status enter_all(tp_conn *conn, struct tpi_gated *tasks, size_t count, bool back) {
     tp_status status = TP_OK;
-    if (count) qsort(tasks, count, sizeof *tasks, by_gate);
+    sort_by_gate(tasks, count);
     for (size_t at = 0, some; at < count && status == TP_OK; at += some) {
         for (some = 1; at + some < count && strcmp(tasks[at].gate, tasks[at + some].gate) == 0; some++)
             ;
@@ -140,7 +146,7 @@ tp_status tpi_gate_forget(tp_conn *conn, const struct tpi_gated *task) {
 
 tp_status tpi_gates_leave(tp_conn *conn, struct tpi_gated *tasks, size_t count) {
     tp_status status = TP_OK;
-    if (count) qsort(tasks, count, sizeof *tasks, by_gate);
+    sort_by_gate(tasks, count);
     for (size_t i = 0; i < count && status == TP_OK; i++)
         status = tpi_gate_leave(conn, &tasks[i], false);
     return status;

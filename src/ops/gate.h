@@ -18,9 +18,10 @@
 #define TPI_GATE_PATTERN '*'
 enum { TPI_GATE_SIZE = TP_KEY_MAX + 2 };
 
-/* A task and the gate that it is behind. */
+/* A task and the gate that it is behind. at: where it stands among those of a call, which sets it. */
 struct tpi_gated {
     const char *id, *gate;
+    size_t at;
 };
 
 /* The gate of a new task as the tables have it; "": none. TP_MISUSE or TP_TOOBIG with text when it can have
@@ -44,7 +45,8 @@ TP_CHECKED tp_status tpi_gates_leave(tp_conn *conn, struct tpi_gated *tasks, siz
 /* Tasks were deleted from the failed pool, at most TPI_LIST_MAX: those that kept their place there leave it.
  */
 TP_CHECKED tp_status tpi_gates_deleted(tp_conn *conn, const char *const *ids, size_t count);
-/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last.
+/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last,
+ * in their order.
  * Sorts the tasks by gate. */
 TP_CHECKED tp_status tpi_gates_return(tp_conn *conn, struct tpi_gated *tasks, size_t count);
 

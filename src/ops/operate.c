@@ -75,13 +75,12 @@ static tp_status drop_blocked(struct tpi_operation *op, const struct tpi_operate
     tpi_args_list(&args, chunk->ids, chunk->count);
     tp_status status = tpi_store_query(&op->conn->store, TPI_S_operate_blocked, &args, &stmt);
     if (status != TP_OK) return status;
-    while ((status = tpi_record_next(stmt, only, &chunk->texts, &id)) == TP_OK)
-        for (size_t i = 0; i < chunk->count;) {
-            if (strcmp(chunk->rows[i].id, id) == 0)
-                chunk->rows[i] = chunk->rows[--chunk->count];
-            else
-                i++;
-        }
+    while ((status = tpi_record_next(stmt, only, &chunk->texts, &id)) == TP_OK) {
+        size_t kept = 0;
+        for (size_t i = 0; i < chunk->count; i++)
+            if (strcmp(chunk->rows[i].id, id) != 0) chunk->rows[kept++] = chunk->rows[i];
+        chunk->count = kept;
+    }
     tpi_stmt_close(stmt);
     tpi_chunk_list_ids(chunk);
     return status == TP_NONE ? TP_OK : status;

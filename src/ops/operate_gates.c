@@ -68,7 +68,7 @@ tp_status tpi_chunk_write_gates(struct tpi_operation *op, const struct tpi_opera
         const struct tpi_operate_row *row = &chunk->rows[i];
         bool waited = pending && tpi_operate_waits(row);
         if (!*row->gate) continue;
-        gated[count] = (struct tpi_gated){row->id, row->gate};
+        gated[count] = (struct tpi_gated){.id = row->id, .gate = row->gate};
         if (waited) status = tpi_gate_forget(op->conn, &gated[count]);
         count += !waited;
     }

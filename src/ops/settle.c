@@ -128,7 +128,7 @@ static tp_status write_gated(struct request *request, const struct tpi_change *c
     struct tpi_scope scope;
     bool half = false;
     tp_conn *conn = request->conn;
-    const struct tpi_gated task = {request->task->id, gate};
+    const struct tpi_gated task = {.id = request->task->id, .gate = gate};
     bool failed = change->pool == TPI_POOL_FAILED;
     tp_status status =
         tpi_conn_needs_transaction(conn, "the end of a task behind a gate takes several statements");

@@ -140,6 +140,57 @@ TEST(test_gates__where_failures_pass_the_next_comes_and_a_retry_is_the_last) {
         must(tp_complete(pool.a, take_this(pool.a, ids[i % 3])));
 }
 
+/* Each is put in, and has failed for good, with a long reason. */
+static void put_failed(const char *key, const char *dedup_key) {
+    char reason[TP_REASON_MAX];
+    tp_new_task task = task_with(.order_key = key, .dedup_key = dedup_key);
+    memset(reason, 'r', sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    must(tp_enqueue(pool.a, &task));
+    expect(TP_EXHAUSTED, tp_give_up(pool.a, take_this(pool.a, task.id), reason));
+}
+
+/* What is allocated next, texts of many rows say, does not ascend in memory. */
+static void scatter_heap(void) {
+    enum { BLOCKS = 37, TEXTS = 16 * 1024 + 24 };
+    void *blocks[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = malloc(TEXTS);
+        (void)memory(1, 2000); /* until the test ends, so that neighbours do not grow together */
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        free(blocks[i * 10 % BLOCKS]);
+}
+
+/* Those whose place is before that of one with a smaller id. */
+static int64_t overtakers(void) {
+    return count_of("tp_gate_task a, tp_gate_task b WHERE a.gate = '=k' AND b.gate = '=k' AND a.place < b.place "
+                    "AND a.task_id > b.task_id");
+}
+
+TEST(test_gates__many_of_a_key_that_are_retried_are_in_the_order_of_their_ids) {
+    enum { MANY = 90 };
+    must(tp_gate_set(pool.a, "=", 1, TP_GATE_PASS, NULL));
+    for (int i = 0; i < MANY; i++)
+        put_failed("k", NULL);
+    scatter_heap();
+    operate(TP_ACTION_RETRY, "failed");
+    expect_number(count_of("tp_gate_task"), MANY);
+    expect_number(overtakers(), 0);
+}
+
+TEST(test_gates__and_where_one_of_them_cannot_be_retried) {
+    tp_new_task open = task_with(.dedup_key = "once");
+    must(tp_gate_set(pool.a, "=", 1, TP_GATE_PASS, NULL));
+    put_failed("k", "once");
+    for (int i = 0; i < FEW; i++)
+        put_failed("k", NULL);
+    must(tp_enqueue(pool.a, &open));
+    operate(TP_ACTION_RETRY, "failed");
+    expect_number(count_of("tp_gate_task"), FEW);
+    expect_number(overtakers(), 0);
+}
+
 TEST(test_gates__how_keys_are_made_says_the_row_of_none) {
     char ids[2][ID];
     must(tp_gate_set(pool.a, "=", 1, TP_GATE_PASS, NULL));
