@@ -5,7 +5,7 @@
            05 FILLER PIC S9(9) COMP-5 VALUE 12336.
       *> How many values.
            05 TPQ-COUNT PIC S9(9) COMP-5 VALUE 0.
-      *> Rows changed; of a query 1 or 0.
+      *> Rows changed, -1: not known; of a query 1 or 0.
            05 TPQ-ROWS PIC S9(9) COMP-5 VALUE 0.
       *> Columns of a query's row, in RESULT.
            05 TPQ-COLUMNS PIC S9(9) COMP-5 VALUE 0.

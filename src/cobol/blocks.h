@@ -324,7 +324,7 @@ struct sql_block {
     int32_t size;
     /* How many values. */
     int32_t count;
-    /* Rows changed; of a query 1 or 0. */
+    /* Rows changed, -1: not known; of a query 1 or 0. */
     int32_t rows;
     /* Columns of a query's row, in RESULT. */
     int32_t columns;

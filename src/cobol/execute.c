@@ -126,7 +126,7 @@ static tp_status read_answer(struct run *run) {
     run->block->columns = columns;
     if (columns) return read_row(run);
     if (!SQL_SUCCEEDED(SQLRowCount(run->stmt, &rows))) return driver_failed(run);
-    run->block->rows = rows > 0 && rows < INT32_MAX ? (int32_t)rows : 0;
+    run->block->rows = rows < 0 ? -1 : rows > INT32_MAX ? INT32_MAX : (int32_t)rows;
     return TP_OK;
 }
 

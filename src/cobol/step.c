@@ -3,6 +3,7 @@
  * again if its work is still to be done. Read next: settle.c. */
 #include "step.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,10 +42,13 @@ tp_status step_reconnect(struct call *call) {
  * params it has not seen; it stays in hand until it is settled otherwise. */
 static tp_status hand_out(struct call *call, struct task_block *block, void *params) {
     struct conn_handle *conn = call->conn;
-    const tp_task *task = tp_batch_task(task_of(conn->in_hand)->batch, 0);
+    struct task_handle *handle = task_of(conn->in_hand);
+    const tp_task *task = task_in(handle);
     const char *text = NULL;
     size_t length = 0;
     block->number = conn->in_hand;
+    free(handle->result); /* of a try that was not stored */
+    handle->result = NULL;
     tp_status status = tp_task_params(conn->conn, task, &text, &length);
     if (status == TP_LOST) step_forget(conn, block);
     if (status == TP_OK) status = transaction_begin(call);

@@ -5,6 +5,7 @@
 # on_database.sh ENTRY test_cobol.sh BUILD_DIR
 set -euo pipefail
 build=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
 if [ ! -x "$build/tests/COBTEST" ]; then
   # Programs of cobc are not built for sanitizers.
   if [ "${TASKPOOL_TEST_REQUIRE:-0}" = 1 ]; then
@@ -169,6 +170,23 @@ steps() {
   done
 }
 
+# What the first try gave is not stored with the end of the next, which gives nothing.
+results() {
+  local task
+  task=$("$build/taskpool" enqueue again 7)
+  run undone "$build/tests/AGAIN"
+  expect "AGAIN: each answer" "$code $(<"$scratch/log")" "0 ok ok disconnected ok ok "
+  expect "AGAIN: done, without the result of the first try" "$("$build/taskpool" show --json "$task" | grep -o '"state":"done"\|of the first try' | sort -u)" '"state":"done"'
+}
+
+# A driver that does not know how many rows were changed says -1, which is not 0.
+counts() {
+  run plainly "$build/tests/CHANGED"
+  expect "CHANGED: no row" "$code $(<"$scratch/log")" "0 0"
+  run plainly "$root/tools/driver/over.sh" "$build/tools/libtp_habits.so" Habits=no_counts:2 -- "$build/tests/CHANGED"
+  expect "CHANGED: the driver does not know" "$code $(<"$scratch/log")" "0 -1"
+}
+
 lends() {
   SHOP_DSN=$TASKPOOL_TEST_DSN run plainly "$build/tests/BORROW"
   expect "BORROW: each answer" "$code $(<"$scratch/log")" "0 ok ok ok misuse misuse "
@@ -181,6 +199,8 @@ workers
 poison
 crowd
 steps
+results
+counts
 lends
 printf 'date\n2026-12-25\n' >"$scratch/days.csv"
 for program in COBTEST COBFLOW; do

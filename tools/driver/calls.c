@@ -93,7 +93,7 @@ SQLRETURN SQL_API SQLRowCount(SQLHSTMT h, SQLLEN *count) {
     if (stmt->unmade) return SQL_SUCCESS;
     SQLRETURN answer = CALL(object, SQLRowCount, object->real, count);
     if (habits->no_query_counts) object->dbc->call.SQLNumResultCols(object->real, &columns);
-    if (stmt->prepared && (habits->no_counts || columns)) *count = -1;
+    if ((stmt->prepared && (habits->no_counts || columns)) || habits->no_counts > 1) *count = -1;
     return answer;
 }
 
