@@ -355,10 +355,11 @@ TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, s
 /* The first time for this key: TP_OK, and the ledger has it once the transaction commits. TP_EXISTS: it was
  * there. Call it in the transaction of the effect, so that both are stored or neither; another session that
  * asks for the same key meanwhile waits for the end of that transaction; inside a transaction of its own it
- * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and the next call
- * with this key on the same connection after a failure finds out whether the first try did it. key: at most
- * TP_KEY_MAX bytes. task (may be NULL): on whose behalf, for people to read. Old keys leave by
- * tp_operate(TP_ACTION_PURGE) with pool "once". */
+ * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and after a
+ * failure the next call with this key, on any connection of this tp_env, finds out whether the failed try did
+ * it. Elsewhere, in another process above all, TP_EXISTS may be your own lost try; so it may here when a
+ * thousand later ones were not asked again. key: at most TP_KEY_MAX bytes. task (may be NULL): on whose
+ * behalf, for people to read. Old keys leave by tp_operate(TP_ACTION_PURGE) with pool "once". */
 TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
 
 /* ---- Retry policy ------------------------------------------------------------------------------------ */

@@ -146,7 +146,6 @@ void tp_conn_close(tp_conn *conn) {
     tpi_link_close(&conn->store.link);
     free(conn->holds.entries);
     free(conn->left_alone.all);
-    free(conn->once.all);
     free(conn);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TPI_OPS_CONN_H
 #define TPI_OPS_CONN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -10,6 +11,20 @@
 #include "core/sized.h"
 #include "store/store.h"
 #include "taskpool.h"
+
+/* A tp_once outside a transaction that got no answer. */
+struct tpi_once_try {
+    struct tpi_once_try *next;
+    char key[TP_KEY_MAX + 1];
+    char mark[TPI_UUID_SIZE]; /* what it wrote into the ledger, if it did */
+};
+
+/* The newest first; one that is asked again is not among them meanwhile. */
+struct tpi_once_tries {
+    pthread_mutex_t lock;
+    struct tpi_once_try *first; /* under lock, as below */
+    size_t count;
+};
 
 struct tp_env {
     struct tpi_source source;
@@ -19,17 +34,7 @@ struct tp_env {
     enum tpi_plan plan;
     char prefix[TP_PREFIX_MAX + 1];
     atomic_bool gate_tokens; /* a gate has tokens, as far as this process knows */
-};
-
-/* A tp_once outside a transaction that got no answer. */
-struct tpi_once_try {
-    char key[TP_KEY_MAX + 1];
-    char mark[TPI_UUID_SIZE]; /* what it wrote into the ledger, if it did */
-};
-
-struct tpi_once_tries {
-    struct tpi_once_try *all;
-    size_t count;
+    struct tpi_once_tries once;
 };
 
 struct tpi_pauses;
@@ -89,7 +94,6 @@ struct tp_conn {
     struct tpi_left_alone left_alone;
     struct tpi_known_lane known_lane;
     struct tpi_pauses *pauses; /* of pause.h; NULL: to be read before the next claim */
-    struct tpi_once_tries once;
     struct tpi_actor actor;
     /* Whose workers in this process are to be woken by the commit: "" nobody's, "*" all. */
     char enqueued[TP_HANDLER_MAX + 1];

@@ -87,6 +87,7 @@ tp_status tp_env_open(const char *connection_string, tp_env **out) {
         tpi_connstr_free(&cs);
         return tpi_error(TP_NOMEM, "out of memory");
     }
+    (void)pthread_mutex_init(&env->once.lock, NULL);
     snprintf(env->prefix, sizeof env->prefix, "tp_");
     status = take_own_keys(env, &cs);
     if (status == TP_OK) status = check_typing(&cs);
@@ -102,5 +103,10 @@ tp_status tp_env_open(const char *connection_string, tp_env **out) {
 void tp_env_close(tp_env *env) {
     if (!env) return;
     tpi_source_close(&env->source);
+    for (struct tpi_once_try *one = env->once.first, *next; one; one = next) {
+        next = one->next;
+        free(one);
+    }
+    pthread_mutex_destroy(&env->once.lock);
     free(env);
 }

@@ -1,6 +1,7 @@
 /* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
- * transaction that got no answer is recognised by it. Where the database cannot pass over what is there
- * without an error, the ledger is read first. */
+ * transaction that got no answer is recognised by it, on any connection of its tp_env. Not by its task or
+ * claim: these ask again also when they have been answered, and then the effect may be there. Where the
+ * database cannot pass over what is there without an error, the ledger is read first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "ops/refused.h"
 #include "store/record.h"
 
-enum { TRIES = 5 };
+enum { TRIES = 5, UNANSWERED_MAX = 1000 };
 
 /* What is asked of the ledger: a key, by a mark. */
 struct request {
@@ -67,22 +68,44 @@ static tp_status check(const char *key, const tp_task *task) {
 
 /* ---- Tries without an answer --------------------------------------------------------------------------- */
 
-static struct tpi_once_try *find_try(const tp_conn *conn, const char *key) {
-    for (size_t i = 0; i < conn->once.count; i++)
-        if (strcmp(conn->once.all[i].key, key) == 0) return &conn->once.all[i];
-    return NULL;
+/* Takes it out of the list: of two who ask at once only one may go on with an earlier try. NULL: there is
+ * none. */
+static struct tpi_once_try *take_try(struct tpi_once_tries *tries, const char *key) {
+    pthread_mutex_lock(&tries->lock);
+    struct tpi_once_try **at = &tries->first;
+    while (*at && strcmp((*at)->key, key) != 0)
+        at = &(*at)->next;
+    struct tpi_once_try *one = *at;
+    if (one) *at = one->next;
+    if (one) tries->count--;
+    pthread_mutex_unlock(&tries->lock);
+    return one;
 }
 
-/* Noted before the database is asked. NULL: out of memory. */
-static struct tpi_once_try *add_try(tp_conn *conn, const char *key) {
-    struct tpi_once_tries *tries = &conn->once;
-    struct tpi_once_try *all = realloc(tries->all, (tries->count + 1) * sizeof *all);
-    if (!all) return NULL;
-    tries->all = all;
-    struct tpi_once_try *one = &all[tries->count++];
+/* Made before the database is asked. NULL: out of memory. */
+static struct tpi_once_try *new_try(const char *key) {
+    struct tpi_once_try *one = calloc(1, sizeof *one);
+    if (!one) return NULL;
     memcpy(one->key, key, strlen(key) + 1); /* checked: it fits */
     tpi_uuid_random(one->mark);
     return one;
+}
+
+/* Instead of the oldest, when there are too many. */
+static void keep_try(struct tpi_once_tries *tries, struct tpi_once_try *one) {
+    pthread_mutex_lock(&tries->lock);
+    one->next = tries->first;
+    tries->first = one;
+    struct tpi_once_try **last = &tries->first, *oldest = NULL;
+    if (++tries->count > UNANSWERED_MAX) {
+        while ((*last)->next)
+            last = &(*last)->next;
+        oldest = *last;
+        *last = NULL;
+        tries->count--;
+    }
+    pthread_mutex_unlock(&tries->lock);
+    free(oldest);
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
@@ -90,9 +113,9 @@ static struct tpi_once_try *add_try(tp_conn *conn, const char *key) {
 /* Two sessions may be at the same key: outside a transaction the loser only has to ask again. Not on a
  * borrowed connection: the conflict may have ended a transaction there. */
 static tp_status once_alone(tp_conn *conn, const char *key, struct request *request) {
-    struct tpi_once_try *one = find_try(conn, key);
+    struct tpi_once_try *one = take_try(&conn->env->once, key);
     bool again = one != NULL;
-    if (!one) one = add_try(conn, key);
+    if (!one) one = new_try(key);
     if (!one) return tpi_error(TP_NOMEM, "out of memory");
     request->mark = one->mark;
     tpi_args_text(&request->args, TPI_P_token, one->mark);
@@ -103,7 +126,10 @@ static tp_status once_alone(tp_conn *conn, const char *key, struct request *requ
     status = tpi_conn_answer(conn, status);
     /* The database may have done it all the same. */
     bool unsure = status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
-    if (status >= TP_OK || (!again && !unsure)) *one = conn->once.all[--conn->once.count];
+    if (status >= TP_OK || (!again && !unsure))
+        free(one);
+    else
+        keep_try(&conn->env->once, one);
     return status;
 }
 

@@ -191,6 +191,19 @@ TEST(test_once__asked_again_it_knows_its_own_try) {
     }
 }
 
+/* As a pool of connections does. Whoever hears of it first has it. */
+TEST(test_once__asked_again_on_another_connection_it_knows_it_too) {
+    char key[KEY];
+    new_key(key, 1);
+    lose_call("once_add", NULL, true);
+    expect(TP_DISCONNECTED, tp_once(pool.a, key, NULL));
+    must(tp_once(pool.b, key, NULL));
+    expect(TP_EXISTS, tp_once(pool.b, key, NULL));
+    must(tp_conn_reopen(pool.a));
+    expect(TP_EXISTS, tp_once(pool.a, key, NULL));
+    expect_number(in_ledger(key), 1);
+}
+
 /* Other keys were asked for in between; of two that were lost each is known. */
 TEST(test_once__asked_again_later_it_still_knows_its_own_tries) {
     char keys[3][KEY];

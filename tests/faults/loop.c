@@ -21,7 +21,7 @@ bool loop_is_possible(enum loop loop, const struct operation *operation) {
     if (loop == LOOP_SAME) return true;
     if (loop == LOOP_ROLLED_BACK)
         return operation_is(operation, TRAIT_TRANSACTION) || operation_is(operation, TRAIT_BORROWED);
-    return !operation_is(operation, TRAIT_CONNECTS) && !operation_is(operation, TRAIT_SAME_CONNECTION);
+    return !operation_is(operation, TRAIT_CONNECTS);
 }
 
 /* ---- Connections --------------------------------------------------------------------------------------- */

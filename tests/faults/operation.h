@@ -73,10 +73,9 @@ enum trait {
     TRAIT_IGNORES_ANSWER = 1 << 3, /* the call does not look at all answers; that of the commit tells */
     TRAIT_CONNECTS = 1 << 4,       /* it makes the connection anew */
     TRAIT_SESSIONS = 1 << 5,       /* it opens sessions, and any call of any of them is meant */
-    TRAIT_SHARED = 1 << 6, /* the application has had the handle of the connection, so the library looks
-                             whether a statement of the application's has ended the transaction */
-    TRAIT_SAME_CONNECTION = 1 << 14, /* what the first try did is known on its connection only */
-    TRAIT_POINTERS = 1 << 15,        /* it takes the pointers that the claim gave */
+    TRAIT_SHARED = 1 << 6,    /* the application has had the handle of the connection, so the library looks
+                                whether a statement of the application's has ended the transaction */
+    TRAIT_POINTERS = 1 << 15, /* it takes the pointers that the claim gave */
     /* What is left out, and what comes more than once. */
     TRAIT_ALLOCATIONS = 1 << 7, /* no call to the driver is made to fail, for the reason that stands there */
     TRAIT_SQLITE = 1 << 8,      /* SQLite alone: it is the same on every database */

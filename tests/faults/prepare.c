@@ -108,8 +108,6 @@ void forget_all(tp_conn *conn) {
     tpi_store_forget(&conn->store);
     free(conn->holds.entries);
     conn->holds = (struct tpi_holds){0};
-    free(conn->once.all);
-    conn->once = (struct tpi_once_tries){0};
     tpi_stmt_forget_tx(&conn->store.link);
     conn->store.link.shared = false;
 }
