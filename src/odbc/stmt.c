@@ -90,9 +90,9 @@ tp_status tpi_stmt_bind(struct tpi_stmt *stmt, size_t i, enum tpi_bind kind, con
 
 tp_status tpi_stmt_bind_number(struct tpi_stmt *stmt, size_t i, const int64_t *number, SQLLEN *indicator) {
     *indicator = sizeof *number;
-    SQLRETURN answer = TPI_ODBC(stmt->link, SQLBindParameter, stmt->handle, (SQLUSMALLINT)i, SQL_PARAM_INPUT,
-                                SQL_C_SBIGINT, stmt->link->driver->number_type, 19, 0, (SQLPOINTER)number,
-                                sizeof *number, indicator);
+    SQLRETURN answer =
+        TPI_ODBC(stmt->link, SQLBindParameter, stmt->handle, (SQLUSMALLINT)i, SQL_PARAM_INPUT, SQL_C_SBIGINT,
+                 stmt->link->driver->number_type, 19, 0, (SQLPOINTER)number, sizeof *number, indicator);
     return SQL_SUCCEEDED(answer) ? TP_OK : failed(stmt);
 }
 
