@@ -12,7 +12,7 @@ usage: tools/proof.sh [--list | --again] [--minutes N] [PART...]
   --list       only says which parts were run on this commit, and which never
   --again      also parts that passed on this commit
   --minutes N  a small proof: N minutes for each database of walk, soak and held and each target of fuzz, instead of 10, 60, 10
-               and 10; one point in 20 of faults, pairs after one in 400 instead of 40; crowds of 10,000 and flat to 100,000 tasks. The
+               and 10; one point in 20 of faults, pairs after one in 400 instead of 40; crowds of 10,000 and flat to 300,000 tasks. The
                page says so
 Parts, in this order when none is named:
 $(for part in "${parts[@]}"; do printf '  %-12s %s\n' "$part" "${title[$part]}"; done)
@@ -301,7 +301,7 @@ run_part() {
 small() {
   minutes=$1
   case $minutes in '' | *[!0-9]* | 0) die "--minutes takes a whole number" ;; esac
-  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes faults_every=20 every=400 crowd_tasks=10000 flat=(--sizes "10000,100000")
+  walk_minutes=$minutes fuzz_minutes=$minutes soak_minutes=$minutes held_minutes=$minutes faults_every=20 every=400 crowd_tasks=10000 flat=(--sizes "30000,300000")
 }
 
 again=0 only_list=0 minutes=

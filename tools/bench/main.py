@@ -61,7 +61,7 @@ def read_options():
     grow = parts.add_parser("growth", help="rows and buffers of a claim in pools of growing size; nobody else may use the databases")
     grow.add_argument("--large", action="store_true", help="up to ten million tasks; takes hours and tens of gigabytes")
     grow.add_argument("--only-bad", action="store_true", help="show only what is not flat")
-    grow.add_argument("--bar", type=float, default=1.2, help="how much more the largest pool may cost")
+    grow.add_argument("--bar", type=float, default=1.2, help="how much more the largest pool may cost than the one before it, beyond the height of its trees")
     grow.add_argument("--store", action="store_true", help="for the page")
     grow.add_argument("--sizes", default="10000,100000,1000000")
     for name in ("scenes", "plans", "others"):

@@ -173,6 +173,24 @@ void fill_begin(enum scene_id scene) {
     put_tasks(&bases[scene], scene == SCENE_finished ? SETTLED_BASE : scenes[scene].base);
 }
 
+const char *const look_up_names[LOOK_UPS] = {"look-up-id", "look-up-lane", "look-up-key", "look-up-owner"};
+
+/* The first of the finished rows, or the row put in last, which no claim has come to yet. In the other
+ * indexes there is none. */
+void fill_look_up(tp_conn *conn, enum scene_id scene, enum look_up which) {
+    static const char *const others[LOOK_UPS] = {
+        [LOOK_UP_LANE] = "handler = 'z' AND priority = 0 AND due_at = 0",
+        [LOOK_UP_KEY] = "biz_key = 'z'",
+        [LOOK_UP_OWNER] = "owner = 'ffffffff-ffff-7fff-bfff-ffffffffffff'",
+    };
+    if (which != LOOK_UP_ID)
+        sql_number(conn, "SELECT COUNT(*) FROM tp_pending WHERE %s", others[which]);
+    else
+        sql_number(conn, "SELECT COUNT(*) FROM %s WHERE id = '00000000-0000-7000-8000-%012llx'",
+                   scene == SCENE_finished ? "tp_finished" : "tp_pending",
+                   scene == SCENE_finished ? SETTLED_BASE + 1 : (long long)ids);
+}
+
 void fill_burden(enum scene_id scene, int64_t count) {
     if (scene == SCENE_finished)
         put_finished(count);

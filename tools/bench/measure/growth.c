@@ -293,6 +293,20 @@ static void measure_others(void) {
     operate();
 }
 
+/* ---- Heights of trees ---------------------------------------------------------------------------------- */
+
+static void measure_heights(enum scene_id scene) {
+    now.plan = "-";
+    begin_anew();
+    for (enum look_up which = 0; which < LOOK_UPS; which++) {
+        fill_look_up(pool.a, scene, which); /* reads what the session knows from then on */
+        count_start(false);
+        for (int i = 0; i < SINGLE; i++)
+            fill_look_up(pool.a, scene, which);
+        count_stop(look_up_names[which]);
+    }
+}
+
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
 static bool listed(const char *list, const char *name) {
@@ -304,16 +318,44 @@ static bool listed(const char *list, const char *name) {
     return !list;
 }
 
-static void measure(int64_t size) {
+/* The other session's claim, in a transaction that stays open while a plan is measured. */
+static void lock_first(void) {
+    static struct claimed claimed;
+    tp_claim_request request = TP_CLAIM_INIT;
+    request.handlers = now.scene->handlers;
+    request.handler_count = now.scene->handler_count;
+    request.limit = TP_CLAIM_MAX;
+    request.plan = "hold";
+    must(tp_begin(pool.b));
+    must(tp_claim(pool.b, &request, &claimed.batch));
+    sure(tp_batch_count(claimed.batch) == TP_CLAIM_MAX, "not all were locked");
+    tp_batch_free(claimed.batch);
+}
+
+/* Where there is one writer, nobody else may have locks; plan row looks no further than a thousand, and batch
+ * and cas wait. */
+static bool goes_past_locks(const char *plan) {
+    return !pool_on_sqlite() && (strcmp(plan, "skip") == 0 || pool_plan_holds(plan));
+}
+
+static void measure_plan(bool locked) {
+    begin_anew();
+    if (locked) lock_first();
+    if (pool_plan_holds(now.plan))
+        measure_held();
+    else
+        measure_leased();
+    if (locked) must(tp_rollback(pool.b));
+}
+
+static void measure(enum scene_id scene, int64_t size) {
+    bool locked = scene == SCENE_locked;
     now.size = size;
+    if (asked.bar <= 0) measure_heights(scene);
     for (int i = 0; i < PLANS; i++) {
         if (!pool_plan_possible(pool_plans[i]) || !listed(asked.plans, pool_plans[i])) continue;
         now.plan = pool_plans[i];
-        begin_anew();
-        if (pool_plan_holds(now.plan))
-            measure_held();
-        else
-            measure_leased();
+        if (!locked || goes_past_locks(now.plan)) measure_plan(locked);
     }
     if (asked.others && asked.bar <= 0) measure_others();
 }
@@ -325,11 +367,11 @@ static void run_scene(enum scene_id id) {
     memset(firsts, 0, sizeof firsts);
     fprintf(stderr, "%s, %s: %s\n", pool.entry, now.scene->name, now.scene->what);
     fill_begin(id);
-    if (now.scene->base) measure(0);
+    if (now.scene->base) measure(id, 0);
     for (size_t i = 0; i < asked.size_count; i++) {
         fill_burden(id, asked.sizes[i] - there);
         there = asked.sizes[i];
-        measure(there);
+        measure(id, there);
     }
 }
 
