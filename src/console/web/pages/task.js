@@ -20,15 +20,15 @@ function params(task) {
   const text = String(task.params ?? "");
   const masked = task.params_masked ? h("p.hint", {}, t("params_masked")) : null;
   const box = h("pre", { tabindex: "0", role: "region", "aria-label": t("params"), dir: "ltr" }, visible(text.slice(0, SHOWN)));
-  if (text.length <= SHOWN) return h("div", { "data-key": "params" }, masked, box);
+  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, masked, box));
+  part.data = task;
+  part.refresh = (now) => { if (now.params !== task.params) part.replaceWith(params(now)); }; // what was opened stays open
   const onclick = (/** @type {Event} */ event) => {
     box.textContent = visible(text);
     /** @type {HTMLElement} */ (event.target).remove();
     box.focus();
   };
-  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, masked, box,
-    h("button.quiet", { type: "button", onclick }, t("show_all", { n: number(text.length) }))));
-  part.refresh = () => {}; // the task's params do not change while it is looked at; what was opened stays open
+  if (text.length > SHOWN) part.append(h("button.quiet", { type: "button", onclick }, t("show_all", { n: number(text.length) })));
   return part;
 }
 
