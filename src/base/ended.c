@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/utf8.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,19 +24,11 @@ static void watch_forks(void) {
     (void)pthread_atfork(NULL, NULL, forget_all);
 }
 
-static bool open_cond(pthread_cond_t *cond) {
-    pthread_condattr_t attr;
-    if (pthread_condattr_init(&attr) != 0) return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(cond, &attr) == 0;
-    pthread_condattr_destroy(&attr);
-    return ok;
-}
-
 void tpi_ended_add(struct tpi_ended *ended, const char *id) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, watch_forks);
     tpi_utf8_copy(id, ended->id, sizeof ended->id);
-    ended->has_cond = open_cond(&ended->cond);
+    ended->has_cond = tpi_cond_init(&ended->cond);
     ended->notified = false;
     pthread_mutex_lock(&lock);
     ended->next = first;
@@ -57,18 +49,14 @@ void tpi_ended_remove(struct tpi_ended *ended) {
     if (ended->has_cond) pthread_cond_destroy(&ended->cond);
 }
 
-static struct timespec time_of(int64_t mono_ms) {
-    return (struct timespec){.tv_sec = (time_t)(mono_ms / 1000), .tv_nsec = (long)(mono_ms % 1000) * 1000000};
-}
-
 /* Without a condition variable, for which there was no memory, nobody is woken: it only lets the time pass.
  */
 bool tpi_ended_wait(struct tpi_ended *ended, int64_t ms) {
-    const struct timespec until = time_of(tpi_clock_mono_ms() + ms);
+    int64_t until_ms = tpi_clock_mono_ms() + ms;
     if (!ended->has_cond) (void)poll(NULL, 0, (int)ms);
     pthread_mutex_lock(&lock);
     while (ended->has_cond && !ended->notified)
-        if (pthread_cond_timedwait(&ended->cond, &lock, &until) != 0) break;
+        if (!tpi_cond_wait(&ended->cond, &lock, until_ms)) break;
     bool notified = ended->notified;
     ended->notified = false;
     pthread_mutex_unlock(&lock);

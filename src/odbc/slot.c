@@ -1,8 +1,8 @@
 /* Mutexes and conditions of the write slot and the connect slot. See slot.h. */
 #include "odbc/slot.h"
 
-#include <time.h>
-
+#include "base/clock.h"
+#include "base/cond.h"
 #include "odbc/link.h"
 #include "odbc/source.h"
 
@@ -11,26 +11,9 @@ enum {
     CONNECT_WAIT_MS = 1000, /* most connects take less */
 };
 
-static void init_by_monotonic(pthread_cond_t *cond) {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
-static struct timespec in_ms(long ms) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += ms % 1000 * 1000000L;
-    at.tv_sec += ms / 1000 + at.tv_nsec / 1000000000L;
-    at.tv_nsec %= 1000000000L;
-    return at;
-}
-
 void tpi_write_slot_init(struct tpi_write_slot *slot) {
     pthread_mutex_init(&slot->lock, NULL);
-    init_by_monotonic(&slot->given);
+    (void)tpi_cond_init(&slot->given);
 }
 
 void tpi_write_slot_destroy(struct tpi_write_slot *slot) {
@@ -44,10 +27,10 @@ void tpi_write_slot_take(struct tpi_link *link) {
     pthread_mutex_lock(&slot->lock);
     link->has_write_slot = !slot->taken;
     if (slot->taken) {
-        struct timespec until = in_ms(WRITE_WAIT_MS);
+        int64_t until_ms = tpi_clock_mono_ms() + WRITE_WAIT_MS;
         slot->waiting++;
         while (!slot->handed)
-            if (pthread_cond_timedwait(&slot->given, &slot->lock, &until) != 0) break;
+            if (!tpi_cond_wait(&slot->given, &slot->lock, until_ms)) break;
         slot->waiting--;
         link->has_write_slot = slot->handed;
         slot->handed = false;
@@ -75,15 +58,15 @@ static struct {
 } connects = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void init_connects(void) {
-    init_by_monotonic(&connects.given);
+    (void)tpi_cond_init(&connects.given);
 }
 
 unsigned long tpi_connect_slot_take(void) {
     pthread_once(&connects.once, init_connects);
-    struct timespec until = in_ms(CONNECT_WAIT_MS);
+    int64_t until_ms = tpi_clock_mono_ms() + CONNECT_WAIT_MS;
     pthread_mutex_lock(&connects.lock);
     while (connects.holder)
-        if (pthread_cond_timedwait(&connects.given, &connects.lock, &until) != 0) break;
+        if (!tpi_cond_wait(&connects.given, &connects.lock, until_ms)) break;
     unsigned long number = connects.holder = ++connects.last;
     pthread_mutex_unlock(&connects.lock);
     return number;

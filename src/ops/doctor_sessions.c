@@ -1,13 +1,12 @@
 /* What the doctor tries out with two sessions: session a does something, session b does the other; where the
  * two are to meet, b does so in a thread of its own. A row is never used twice. Read next:
  * sql/.../doctor_*.sql. */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "ops/doctor.h"
 #include "store/record.h"
 
@@ -61,27 +60,18 @@ static void *run_rival(void *arg) {
 }
 
 static tp_status start_rival(struct rival *rival, tp_conn *conn, const char *id) {
-    pthread_condattr_t by_monotonic;
     *rival = (struct rival){.conn = conn, .id = id};
-    pthread_condattr_init(&by_monotonic);
-    pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&rival->lock, NULL);
-    pthread_cond_init(&rival->changed, &by_monotonic);
-    pthread_condattr_destroy(&by_monotonic);
-    if (pthread_create(&rival->thread, NULL, run_rival, rival) == 0) return TP_OK;
+    if (tpi_cond_init(&rival->changed) && pthread_create(&rival->thread, NULL, run_rival, rival) == 0)
+        return TP_OK;
     return tpi_error(TP_NOMEM, "no thread can be started");
 }
 
 static bool rival_ends_within(struct rival *rival, int ms) {
-    struct timespec until;
-    int answer = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    int64_t until_ms = tpi_clock_mono_ms() + ms;
     pthread_mutex_lock(&rival->lock);
-    while (!rival->ended && answer != ETIMEDOUT)
-        answer = pthread_cond_timedwait(&rival->changed, &rival->lock, &until);
+    while (!rival->ended)
+        if (!tpi_cond_wait(&rival->changed, &rival->lock, until_ms)) break;
     bool ended = rival->ended;
     pthread_mutex_unlock(&rival->lock);
     return ended;

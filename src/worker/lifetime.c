@@ -4,9 +4,9 @@
 #include "worker/lifetime.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/cond.h"
 
 static _Thread_local struct tpi_lifetime *here;
 
@@ -34,14 +34,8 @@ void tpi_lifetime_free(struct tpi_lifetime *life) {
 
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 
-/* The waits measure with the monotonic clock, so a clock set back cannot stretch them. */
 bool tpi_signal_init(struct tpi_lifetime *life, struct tpi_signal *signal, pthread_mutex_t *lock) {
-    pthread_condattr_t attr;
-    if (pthread_condattr_init(&attr) != 0) return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(&signal->cond, &attr) == 0;
-    pthread_condattr_destroy(&attr);
-    if (!ok) return false;
+    if (!tpi_cond_init(&signal->cond)) return false;
     signal->lock = lock;
     signal->next = life->signals;
     life->signals = signal;
@@ -49,12 +43,7 @@ bool tpi_signal_init(struct tpi_lifetime *life, struct tpi_signal *signal, pthre
 }
 
 void tpi_signal_wait(struct tpi_signal *signal, int64_t until_ms) {
-    struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                             .tv_nsec = (long)(until_ms % 1000) * 1000000};
-    if (until_ms == INT64_MAX)
-        pthread_cond_wait(&signal->cond, signal->lock);
-    else
-        pthread_cond_timedwait(&signal->cond, signal->lock, &until);
+    (void)tpi_cond_wait(&signal->cond, signal->lock, until_ms);
 }
 
 void tpi_signal_one(struct tpi_signal *signal) {

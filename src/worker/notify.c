@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
+#include "base/cond.h"
 #include "base/trace.h"
 #include "base/utf8.h"
 
@@ -34,13 +33,8 @@ struct tpi_event {
 };
 
 bool tpi_notify_init(struct tpi_notify *notify, struct tpi_lifetime *life, tp_event_fn fn, void *arg) {
-    pthread_condattr_t attr;
     *notify = (struct tpi_notify){.life = life, .fn = fn, .arg = arg};
-    if (pthread_condattr_init(&attr) != 0) return false;
-    bool ok = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
-              pthread_cond_init(&notify->changed, &attr) == 0 && pthread_mutex_init(&notify->lock, NULL) == 0;
-    pthread_condattr_destroy(&attr);
-    return ok;
+    return tpi_cond_init(&notify->changed) && pthread_mutex_init(&notify->lock, NULL) == 0;
 }
 
 void tpi_notify_free(struct tpi_notify *notify) {
@@ -192,16 +186,12 @@ tp_status tpi_notify_start(struct tpi_notify *notify) {
 }
 
 bool tpi_notify_end(struct tpi_notify *notify, int64_t until_ms) {
-    struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                             .tv_nsec = (long)(until_ms % 1000) * 1000000};
     if (!notify->threaded) return true;
     pthread_mutex_lock(&notify->lock);
     notify->ending = true;
     pthread_cond_broadcast(&notify->changed);
-    while (!notify->ended && until_ms == INT64_MAX)
-        pthread_cond_wait(&notify->changed, &notify->lock);
-    while (!notify->ended && tpi_clock_mono_ms() < until_ms)
-        pthread_cond_timedwait(&notify->changed, &notify->lock, &until);
+    while (!notify->ended)
+        if (!tpi_cond_wait(&notify->changed, &notify->lock, until_ms)) break;
     bool ended = notify->ended;
     for (struct tpi_event *event; !ended && (event = pop(notify)) != NULL; free(event)) {
         notify->dropped++;
