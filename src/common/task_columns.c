@@ -18,20 +18,32 @@ bool task_waits_at_gate(const tp_task *task) {
     return task->gate && *task->gate && task->due_at == TP_TIME_MAX && strcmp(task->pool, "pending") == 0;
 }
 
+/* How many bytes of text are shown: at most so many, and no part of a character. */
+static int cut(const char *text, size_t limit) {
+    size_t length = strlen(text);
+
+    if (length <= limit) return (int)length;
+    while (limit && ((unsigned char)text[limit] & 0xc0) == 0x80)
+        limit--;
+    return (int)limit;
+}
+
 static const char *when_due(const tp_task *task, char text[RECORD_TEXT_SIZE]) {
     if (!task_waits_at_gate(task))
         return record_time(task->settled_at ? task->settled_at : task->due_at, text);
     bool after = task->gate[0] == '>';
-    snprintf(text, RECORD_TEXT_SIZE, "%s %s", after ? "after" : "gate", task->gate + after);
+    const char *word = after ? "after" : "gate", *name = task->gate + after;
+    snprintf(text, RECORD_TEXT_SIZE, "%s %.*s", word, cut(name, RECORD_TEXT_SIZE - sizeof "after "), name);
     return text;
 }
 
 static const char *due_or_settled(const void *record, char text[RECORD_TEXT_SIZE]) {
     const tp_task *task = record;
-    char when[RECORD_TEXT_SIZE], deadline[RECORD_TEXT_SIZE];
+    char room[RECORD_TEXT_SIZE], deadline[RECORD_TEXT_SIZE];
 
     if (!task->deadline_at) return when_due(task, text);
-    snprintf(text, RECORD_TEXT_SIZE, "%.*s, deadline %s", WHEN_SHOWN, when_due(task, when),
+    const char *when = when_due(task, room);
+    snprintf(text, RECORD_TEXT_SIZE, "%.*s, deadline %s", cut(when, WHEN_SHOWN), when,
              record_time(task->deadline_at, deadline));
     return text;
 }

@@ -1,6 +1,5 @@
 /* Waits until a task has ended, by asking the database, and reads how it ended. Must not know who ends it: a
  * worker of this process tells (base/ended.h), and then it asks at once. */
-#include "ops/await.h"
 #include "base/clock.h"
 #include "base/ended.h"
 #include "base/error.h"
@@ -23,22 +22,6 @@ static const struct tpi_column finished_columns[] = {
     TPI_COLUMN(INT, tp_task, failures), TPI_COLUMN(NUMBER, tp_task, settled_at),
     TPI_COLUMN(TEXT, tp_task, result),  TPI_COLUMN_END,
 };
-static const struct tpi_column result_columns[] = {
-    {TPI_READ_NOT, 0, 0},
-    {TPI_READ_NOT, 0, 0},
-    {TPI_READ_NOT, 0, 0},
-    {TPI_READ_NOT, 0, 0},
-    TPI_COLUMN(TEXT, tp_task, result),
-    TPI_COLUMN_END,
-};
-
-tp_status tpi_result_read(tp_conn *conn, struct tpi_slot *slot) {
-    struct tpi_args args = {0};
-    tpi_args_text(&args, TPI_P_id, slot->task.id);
-    tp_status status = tpi_store_read(&conn->store, TPI_S_ended_finished, &args, result_columns,
-                                      &slot->batch->texts, &slot->task);
-    return status == TP_NONE ? TP_OK : status; /* purged meanwhile */
-}
 
 /* ---- How it ended -------------------------------------------------------------------------------------- */
 

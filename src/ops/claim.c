@@ -90,7 +90,8 @@ static tp_status keep_token(struct tpi_claim *claim) {
     for (size_t i = 0; i < claim->batch->count; i++) {
         struct tpi_slot *slot = &claim->batch->slots[i];
         slot->task.owner = token;
-        /* Its lease began with the claim. An older library may have claimed it before, and left nothing. */
+        /* Its lease began with the claim. Without wanted_at, which older libraries do not write, it counts as
+         * due since it was put in. */
         if (claim->plan != TPI_PLAN_HOLD)
             slot->waited_ms = tpi_batch_wait(slot->task.wanted_at, slot->task.due_at - claim->lease_ms);
     }

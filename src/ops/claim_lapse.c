@@ -117,7 +117,7 @@ static bool same_error(const tp_error *one, const tp_error *other) {
 
 /* Looks when something is not wanted any more, as far as the connection knows; and of each task that failed,
  * or whose lease lapsed: who had it in hand may have been told just now. What the connection knew when the
- * claim began is too old when it then waited for a lock. */
+ * claim began is read again when it is a second old, as it is after a longer wait for a lock. */
 static tp_status find_unwanted(const struct tpi_claim *claim, struct tpi_unwanted_list *unwanted) {
     const char *ids[TP_CLAIM_MAX];
     const tp_batch *batch = claim->batch;

@@ -1,5 +1,5 @@
 /* What people select tasks by, checked once and as the statements take it; the same for lists, failures and
- * what operators do. It must not know what is done to the tasks. Read next: list_pages.c, operate_select.c.
+ * what operators do. It must not know what is done to the tasks. Read next: list.c, operate_select.c.
  */
 #ifndef TPI_OPS_SELECT_H
 #define TPI_OPS_SELECT_H

@@ -1,8 +1,8 @@
-/* Whole tasks, for people. It changes nothing and takes no lock. Read next: list_pages.c. */
+/* Whole tasks, for people. It changes nothing and takes no lock. Read next: list.c. */
 #include "base/error.h"
 #include "base/uuid.h"
-#include "ops/await.h"
 #include "ops/batch.h"
+#include "ops/result.h"
 
 static tp_status read_tasks(tp_conn *conn, enum tpi_statement statement, struct tpi_args *args,
                             tp_batch **out) {

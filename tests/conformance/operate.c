@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "base/uuid.h"
-#include "core/fsm.h"
+#include "conformance/places.h"
 #include "suite.h"
 #include "support/faults.h"
 
@@ -99,15 +99,9 @@ static bool try_case(size_t a, enum tpi_pool in, enum tpi_state from, int failur
 }
 
 TEST(test_operate__does_what_the_state_table_says) {
-    static const struct {
-        enum tpi_pool pool;
-        enum tpi_state state;
-    } places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING},  {TPI_POOL_PENDING, TPI_STATE_HANDLING},
-                  {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
-                  {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
     int wrong = 0;
     for (size_t a = 0; a < 3; a++)
-        for (size_t p = 0; p < 6; p++)
+        for (size_t p = 0; p < PLACES; p++)
             for (int failures = 0; failures < 4; failures += 3)
                 wrong += !try_case(a, places[p].pool, places[p].state, failures);
     expect_number(wrong, 0);

@@ -1,17 +1,11 @@
 /* Every settle on a row in every legal place, by its holder and by a stranger: as the state table decides. */
 #include "base/uuid.h"
-#include "core/fsm.h"
+#include "conformance/places.h"
 #include "suite.h"
 
 THEME(settle_states, ONCE);
 
-static const struct {
-    enum tpi_pool pool;
-    enum tpi_state state;
-} places[] = {{TPI_POOL_PENDING, TPI_STATE_PENDING},  {TPI_POOL_PENDING, TPI_STATE_HANDLING},
-              {TPI_POOL_PENDING, TPI_STATE_FAILED},   {TPI_POOL_FINISHED, TPI_STATE_DONE},
-              {TPI_POOL_FINISHED, TPI_STATE_SKIPPED}, {TPI_POOL_FAILED, TPI_STATE_FAILED}};
-enum { PLACES = LENGTH(places), MAX = 2 };
+enum { MAX = 2 };
 
 static tp_status give_up(tp_conn *conn, const tp_task *task) {
     return tp_give_up(conn, task, "no use");

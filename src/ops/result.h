@@ -1,6 +1,6 @@
-/* What a task gave back, read for who looks at it; see await.c. */
-#ifndef TPI_OPS_AWAIT_H
-#define TPI_OPS_AWAIT_H
+/* What a task gave back, read for who looks at it; see result.c. */
+#ifndef TPI_OPS_RESULT_H
+#define TPI_OPS_RESULT_H
 
 #include "ops/batch.h"
 
