@@ -2,6 +2,7 @@
 #include "faults/points.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults/inject.h"
@@ -10,7 +11,7 @@ struct points_options points_options;
 
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
-enum { LINES_MAX = 480, NAME_WIDTH = 46 };
+enum { NAME_WIDTH = 46 };
 
 const char *const way_names[WAYS] = {
 #define WAY_NAME(id, name) name,
@@ -22,18 +23,21 @@ struct line {
     char name[64];
     int points[WAYS];
 };
-static struct line lines[LINES_MAX];
+static struct line *lines; /* line_count of them */
 static size_t line_count;
 
-/* The counts by way of an operation and plan (may be NULL), zero at first. */
+/* The counts by way of an operation and plan (may be NULL), zero at first; until the next call. */
 static int *table_line(const char *operation, const char *plan) {
     char name[sizeof lines[0].name];
     size_t i = 0;
     snprintf(name, sizeof name, "%s%s%s", operation, plan ? ", " : "", plan ? plan : "");
     while (i < line_count && strcmp(lines[i].name, name) != 0)
         i++;
-    sure(i < LINES_MAX, "too many operations");
-    if (i == line_count) memcpy(lines[line_count++].name, name, sizeof name);
+    if (i < line_count) return lines[i].points;
+    lines = realloc(lines, ++line_count * sizeof *lines);
+    if (!lines) abort();
+    lines[i] = (struct line){0};
+    memcpy(lines[i].name, name, sizeof name);
     return lines[i].points;
 }
 
