@@ -149,8 +149,10 @@ def test_large_bodies(page):
     check("in a text they are none", code == 404, str(code))
     socks = [connect(page) for _ in range(2)]
     for sock in socks:
-        sock.sendall((HEAD + signed(page) + "Content-Length: 1000000\r\n\r\n{").encode())
-        sock.sendall(b" " * 100000)
+        sock.sendall((HEAD + signed(page) + "Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n").encode())
+    check("both may send", [sock.recv(12) for sock in socks] == [b"HTTP/1.1 100"] * 2)
+    for sock in socks:
+        sock.sendall(b"{" + b" " * 100000)
     big = HEAD + signed(page) + "Content-Length: 1000000\r\n\r\n"
     check("two at a time", until(lambda: answers(page, big) == [503]))
     for sock in socks:
