@@ -11,7 +11,9 @@ from table import TITLES, table
 PLANS = {"postgres": "skip", "mariadb": "skip", "mysql": "skip", "sqlite": "batch", "oramode": "skip"}
 SIZES = (0, 10_000, 100_000, 1_000_000, 10_000_000)
 SLACK = 10  # rows or buffers that are no difference
-SLACK_ROWS = 1000  # rows that have just died, and tables so small that they are read whole
+SINGLE = ("extend", "settled", "complete", "fail", "give-up", "release")  # ten calls, which differ in more:
+SINGLE_SLACK = (3000, 30)  # each may read all rows of the claim, or a whole small table
+MANY_SLACK = (100, SLACK)  # a row for each task that has just died
 WHOLE_SERVER = ("mariadb", "mysql", "oramode")  # whose buffers have what the server does of its own: shown, not judged
 LOOK_UP = "look-up-"  # operations that show how high trees are
 
@@ -53,13 +55,16 @@ def taller(found, entry, scene):
     return max(last[1] / max(before[1], 1) for last, before in steps)
 
 
-def verdict(entry, sizes, bar, higher):
+def verdict(entry, operation, sizes, bar, higher):
     """Of the largest pool beside the one before it: in small ones a page has many of the rows that are read, and a database may
     well read all of a table. BETWEEN: some smaller pool costs more than the largest."""
     last, before = step(sizes)
-    if last[0] > before[0] * bar + SLACK_ROWS or entry not in WHOLE_SERVER and last[1] > before[1] * bar * higher + SLACK:
+    slack = SINGLE_SLACK if operation in SINGLE else MANY_SLACK
+    most = before[0] * bar + slack[0]
+    most_buffers = before[1] * bar * higher + slack[1] + max(0, last[0] - before[0])  # a row may need a page
+    if last[0] > most or entry not in WHOLE_SERVER and last[1] > most_buffers:
         return "NOT FLAT"
-    return "BETWEEN" if max(rows for rows, _ in sizes.values()) > last[0] * bar + SLACK_ROWS else "FLAT"
+    return "BETWEEN" if max(rows for rows, _ in sizes.values()) > last[0] * bar + slack[0] else "FLAT"
 
 
 def show(found, bar, only_bad):
@@ -68,7 +73,7 @@ def show(found, bar, only_bad):
     print(f"{'entry':8} {'scene':9} {'plan':5} {'operation':14} {'rows':>7} {'buffers':>7}  rows/buffers by size")
     for (entry, scene, plan, operation), sizes in found.items():
         rows, buffers = ratios(sizes)
-        verdicts.append("FLAT" if operation.startswith(LOOK_UP) else verdict(entry, sizes, bar, taller(found, entry, scene)))
+        verdicts.append("FLAT" if operation.startswith(LOOK_UP) else verdict(entry, operation, sizes, bar, taller(found, entry, scene)))
         if not (verdicts[-1] == "FLAT" and only_bad):
             each = "  ".join(f"{size}: {sizes[size][0]}/{sizes[size][1]}" for size in sorted(sizes))
             print(f"{entry:8} {scene:9} {plan:5} {operation:14} {rows:7.2f} {buffers:7.2f}  {each}  {verdicts[-1]}")
