@@ -4,14 +4,15 @@ import collections
 
 # Why a task was skipped, by its reason, which may hold anything.
 WHY = ("CASE WHEN reason LIKE '%cancelled by soak: no need%' THEN 'cancelled' WHEN reason LIKE '%its deadline%had passed%' THEN 'deadline' "
-       "WHEN reason = 'skip' THEN 'skip' WHEN reason = 'done before' THEN 'once' ELSE '' END")
+       "WHEN reason = 'skip' THEN 'skip' WHEN reason = 'held up' THEN 'held' WHEN reason = 'done before' THEN 'once' ELSE '' END")
 GROUPS = "SELECT name, state, rule, parent, ended_at FROM tp_group"
 MEMBERS = "SELECT group_name, waits, task_id FROM tp_group_task"
 EARLY = "SELECT task_id, biz FROM soak_early"
 ENDS = "SELECT biz, COUNT(*) FROM soak_ledger WHERE kind = 'end' GROUP BY biz"
 
 ANSWERS = {"skipped": ("skipped",), "asked": ("done", "skipped", "failed"), "done": ("done",), "failed": ("failed",), "unknown": ()}
-FIGURES = ("groups", "cancelled", "asked", "overdue")
+FAIL = ("doomed", "giveup")  # for good
+FIGURES = ("groups", "held", "cancelled", "asked", "overdue")
 TRIED_AFTER_S = 25  # a run as long as that has some of each
 CLOCK_S = 1  # two readings of the database's clock, one after the other, may be so far apart the wrong way about
 
@@ -26,12 +27,13 @@ def reason_of(client, task_id):
     return "; ".join(" ".join(row) for row in client.run(f"SELECT reason FROM tp_finished WHERE id = '{task_id}'"))
 
 
-def judge_skips(client, tasks, records, verdict):
-    """Each says why, and that is true."""
+def judge_skips(client, tasks, records, held, verdict):
+    """Each says why, and that is true. held: tasks that hold up the end of a group when they fail for good."""
     asked = set(records["cancel"])
     may = {"cancelled": lambda task_id, task: task_id in asked,
            "deadline": lambda _, task: had_deadline(task),
            "skip": lambda _, task: task.params == "skip",
+           "held": lambda task_id, task: task_id in held and task.params in FAIL,
            "once": lambda _, task: task.handler == "once"}
     for task_id, task in tasks.items():
         if task.state == "skipped" and not (task.why in may and may[task.why](task_id, task)):
@@ -46,7 +48,7 @@ def judge_cancels(tasks, records, verdict):
     for word, states in ANSWERS.items():
         for task_id in records["cancel-" + word]:
             task = tasks.get(task_id)
-            if task and task.pool != "pending" and task.state not in states:
+            if task and task.pool != "pending" and task.state not in states and (word, task.why) != ("failed", "held"):
                 verdict.find("lost", f"task {task_id} was cancelled, the answer was {word}, and it is {task.state}", task.at)
 
 
@@ -56,6 +58,8 @@ def judge_group(name, group, members, waiting, tasks, ends, verdict):
         task = tasks.get(task_id)
         if group.state == "over" and task and task.pool == "pending":
             verdict.find("torn", f"group {name} has ended, and its task {task_id} has not", group.at)
+        elif group.state == "over" and task and group.rule == "done" and task.state == "failed":
+            verdict.find("torn", f"group {name} has ended, and its task {task_id} has failed", group.at)
         elif group.state == "over" and task and task.at > group.at + CLOCK_S:
             verdict.find("torn", f"group {name} ended {task.at - group.at:.3f} s before its task {task_id}", group.at)
     for task_id, waits in waiting.items():
@@ -96,12 +100,14 @@ def judge_groups(client, tasks, records, verdict):
     for task_id, name in client.stream(EARLY):
         verdict.find("torn", f"group {name} had not ended when task {task_id}, which waited for that, ran")
     verdict.figures["groups"] = len(groups)
+    return {task_id for name, ids in members.items() if name in groups and groups[name].rule == "done" for task_id in ids}
 
 
 def judge(client, tasks, records, verdict):
-    judge_groups(client, tasks, records, verdict)
-    judge_skips(client, tasks, records, verdict)
+    held = judge_groups(client, tasks, records, verdict)
+    judge_skips(client, tasks, records, held, verdict)
     judge_cancels(tasks, records, verdict)
+    verdict.figures["held"] = sum(1 for task in tasks.values() if task.why == "held")
     verdict.figures["cancelled"] = sum(1 for task in tasks.values() if task.why == "cancelled")
     verdict.figures["asked"] = len(records["cancel-asked"])
     verdict.figures["overdue"] = sum(1 for task in tasks.values() if task.why == "deadline")

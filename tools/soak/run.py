@@ -223,24 +223,30 @@ class Run:
         for each in world.producers():
             self.end(each)
         world.wait(STAY_S)
-        done = world.command(self.program(), "close", env={**os.environ, "TASKPOOL_DSN": world.direct})
-        if done.returncode != 0:
-            self.fail(f"groups that were left open cannot be closed: {done.stdout.strip()}")
+        self.close_groups()
         self.drain()
         for each in world.workers():
             self.end(each)
         if self.injections:
             self.injections[-1].end(world.heard)
 
+    def close_groups(self):
+        done = self.world.command(self.program(), "close", env={**os.environ, "TASKPOOL_DSN": self.world.direct})
+        if done.returncode != 0:
+            self.fail(f"groups that were left open cannot be closed: {done.stdout.strip()}")
+
     def drain(self):
-        """Until no task is open; as long as they get fewer, there is hope."""
-        fewest, since = None, time.monotonic()
+        """Until no task is open; as long as they get fewer, there is hope. What fails for good meanwhile may hold up a group."""
+        fewest, since, closed = None, time.monotonic(), time.monotonic()
         while not self.world.stopping.is_set():
             count = self.open_tasks()
             if count == 0:
                 return
             if count > 0 and (fewest is None or count < fewest):
                 fewest, since = count, time.monotonic()
+            if time.monotonic() - max(since, closed) > STAY_S:
+                self.close_groups()
+                closed = time.monotonic()
             if time.monotonic() - since > END_S:
                 self.fail(f"{fewest} tasks are still open, and for {END_S} s they have not got fewer")
                 self.describe()

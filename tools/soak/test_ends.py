@@ -27,7 +27,7 @@ CREATE TABLE soak_early (task_id, biz);
 """
 TASKS = (  # each done one has its line in the ledger
     ("a1", "pay", "done", "ok", None, 1000), ("a2", "pay", "failed", "doomed", "doomed", 2000),
-    ("a3", "pay", "done", "ok", None, 1500), ("b1", "end", "done", "ok", None, 9000), ("b2", "end", "done", "ok", None, 7500),
+    ("a3", "pay", "done", "ok", None, 1500), ("a4", "pay", "skipped", "doomed", "held up", 6500), ("b1", "end", "done", "ok", None, 9000), ("b2", "end", "done", "ok", None, 7500),
     ("b3", "pay", "skipped", "overdue", "its deadline, 2030-01-01 00:00:00 UTC, had passed", 8100),
     ("c1", "pay", "skipped", "ok", "cancelled by soak: no need", 1000), ("c2", "pay", "done", "asks", None, 1000),
     ("c3", "note", "skipped", "asks", "lease lapsed, whether it was done is not known; cancelled by soak: no need", 1000),
@@ -35,7 +35,7 @@ TASKS = (  # each done one has its line in the ledger
     ("d2", "pay", "skipped", "skip", "skip", 1000), ("d3", "once", "skipped", "ok", "done before", 1000),
     ("d4", "pay", "done", "hasty", None, 1000))
 GROUPS = (("out", "over", "ended", None, 8000), ("in", "over", "done", "out", 7000))
-MEMBERS = (("in", 0, "a1"), ("out", 0, "a2"), ("out", 0, "a3"), ("out", 0, "b2"), ("out", 2, "b1"), ("out", 2, "b3"), ("in", 2, "b2"))
+MEMBERS = (("in", 0, "a1"), ("in", 0, "a4"), ("out", 0, "a2"), ("out", 0, "a3"), ("out", 0, "b2"), ("out", 2, "b1"), ("out", 2, "b3"), ("in", 2, "b2"))
 LEDGER = (("pay", "a1", ""), ("pay", "a3", ""), ("pay", "c2", ""), ("pay", "d4", ""), ("end", "b1", "out"), ("end", "b2", "in"))
 RECORDS = ["closed out", "closed in", "cancel c1", "cancel-skipped c1", "cancel c2", "cancel-asked c2", "cancel c3", "cancel-asked c3",
            "cancel c2", "cancel-done c2"] + [f"ok {task[0]}" for task in TASKS]
@@ -104,6 +104,12 @@ class EndsTest(unittest.TestCase):
 
     def test_a_group_that_ended_before_one_within_it_is_found(self):
         self.breaks("UPDATE tp_group SET ended_at = 9500 WHERE name = 'in'", "torn", "which is within it")
+
+    def test_a_group_that_ended_though_a_failed_task_holds_it_up_is_found(self):
+        self.breaks("UPDATE tp_group SET rule = 'done' WHERE name = 'out'", "torn", "its task a2 has failed")
+
+    def test_a_skip_of_what_held_up_nothing_is_found(self):
+        self.breaks("UPDATE tp_group SET rule = 'ended' WHERE name = 'in'", "other", "a4 (pay, doomed)")
 
     def test_a_group_that_never_ended_is_found(self):
         self.breaks("UPDATE tp_group SET state = 'closed' WHERE name = 'out'", "stuck", "out is closed")

@@ -20,7 +20,8 @@ struct producer {
     int records;
     char group[48];            /* the group that is open, or ""; tasks may come into it */
     char inner[48];            /* one within it, or "" */
-    bool all_done;             /* a task of the group that fails for good would hold up its end */
+    bool all_done;             /* a task of the group that fails for good holds up its end */
+    char held[48];             /* one whose end such a task will hold up; or "" */
     int64_t close_at;          /* by the monotonic clock, in ms */
     char latest[TP_ID_SIZE];   /* the task that was put in last */
     char unwanted[TP_ID_SIZE]; /* the next act cancels it; or "" */
@@ -50,6 +51,8 @@ bool soak_put_group(struct producer *producer);
 void soak_join_group(struct producer *producer, struct draft *draft);
 bool soak_group_is_due(const struct producer *producer);
 bool soak_close_group(struct producer *producer);
+/* Skips the tasks that hold it up, if they have failed by now. */
+bool soak_let_go(struct producer *producer);
 /* Its group is not there, as of a server that lost what it had acknowledged. */
 bool soak_miss_group(struct producer *producer);
 

@@ -1,5 +1,6 @@
 /* Groups: opened with their first tasks and those that wait for their end in one transaction, left open for
- * others to come in, and closed. One whose producer is killed meanwhile is closed at the end of the run
+ * others to come in, and closed. Where a task that fails for good holds up the end, somebody skips it. One
+ * whose producer is killed meanwhile is closed, and its failed tasks are skipped, at the end of the run
  * (soak_close_groups). */
 #include "producer.h"
 
@@ -38,12 +39,23 @@ static void draft_overdue(struct producer *producer, struct draft *draft) {
     snprintf(draft->params, sizeof draft->params, "%s", SOAK_OVERDUE);
 }
 
+/* One group at a time is held up. */
 static void draft_member(struct producer *producer, struct draft *draft, const char *group) {
+    bool fails = strcmp(draft->params, SOAK_DOOMED) == 0 || strcmp(draft->params, SOAK_GIVEUP) == 0;
+
     draft->task.group = group;
     if (!producer->all_done) return;
+    if (fails && !*producer->held) {
+        snprintf(producer->held, sizeof producer->held, "%s", group);
+        return;
+    }
     draft->task.max_failures = NEVER_FAILED;
-    if (strcmp(draft->params, SOAK_DOOMED) == 0 || strcmp(draft->params, SOAK_GIVEUP) == 0)
-        snprintf(draft->params, sizeof draft->params, "%s", SOAK_FLAKY);
+    if (fails) snprintf(draft->params, sizeof draft->params, "%s", SOAK_FLAKY);
+}
+
+static void draft_doomed(struct draft *draft) {
+    draft->task.deadline_ms = 0; /* its params would say so */
+    snprintf(draft->params, sizeof draft->params, "%s", SOAK_DOOMED);
 }
 
 /* Those after it, then those in it. */
@@ -58,6 +70,7 @@ static size_t draft_group(struct producer *producer, struct draft *drafts, bool 
     }
     for (size_t i = 0; i < members; i++, count++) {
         soak_draw(producer, &drafts[count]);
+        if (i == 0 && producer->all_done && !*producer->held) draft_doomed(&drafts[count]);
         draft_member(producer, &drafts[count], *producer->inner ? producer->inner : producer->group);
     }
     return count;
@@ -142,11 +155,46 @@ bool soak_close_group(struct producer *producer) {
     return ok;
 }
 
+/* ---- What holds up an end ---------------------------------------------------------------------------- */
+
+static tp_status skip_failed(tp_conn *conn, const char *group) {
+    tp_selection failed = TP_SELECTION_INIT;
+
+    failed.pool = "failed";
+    failed.group = group;
+    failed.who = "soak";
+    failed.why = "held up";
+    return tp_operate(conn, TP_ACTION_SKIP, &failed, NULL);
+}
+
+static void see_end(const tp_group *group, void *arg) {
+    struct producer *producer = arg;
+
+    if (strcmp(group->state, "ended") == 0) *producer->held = '\0';
+}
+
+/* Until it has ended: what fails for good may not have done so yet. */
+static tp_status let_go(struct producer *producer, struct draft *drafts, size_t count) {
+    tp_status status = skip_failed(producer->conn, producer->held);
+
+    (void)drafts, (void)count;
+    return status < TP_OK ? status : tp_group_each(producer->conn, producer->held, see_end, producer);
+}
+
+bool soak_let_go(struct producer *producer) {
+    int asked;
+    tp_status status = soak_until_answered(producer, let_go, NULL, 0, &asked);
+
+    if (status == TP_NONE) *producer->held = '\0';
+    return status >= TP_OK || status == TP_LOST;
+}
+
 /* ---- At the end of the run --------------------------------------------------------------------------- */
 
 enum { LEFT_MAX = 64 };
 
 struct left {
+    const char *state; /* of those that are wanted */
     size_t count;
     char names[LEFT_MAX][48];
 };
@@ -154,21 +202,29 @@ struct left {
 static void see(const tp_group *group, void *arg) {
     struct left *left = arg;
 
-    if (strcmp(group->state, "open") == 0 && left->count < LEFT_MAX)
+    if (strcmp(group->state, left->state) == 0 && left->count < LEFT_MAX)
         snprintf(left->names[left->count++], sizeof left->names[0], "%s", group->name);
 }
 
+/* Of those in the state, at most LEFT_MAX. */
+static tp_status act_on_left(tp_conn *conn, struct left *left, tp_status (*act)(tp_conn *, const char *)) {
+    tp_status status;
+
+    left->count = 0;
+    status = tp_group_each(conn, NULL, see, left);
+    for (size_t i = 0; status >= TP_OK && i < left->count; i++)
+        status = act(conn, left->names[i]);
+    return status;
+}
+
 bool soak_close_groups(tp_env *env) {
-    struct left left = {.count = LEFT_MAX};
+    struct left open = {.state = "open", .count = LEFT_MAX}, closed = {.state = "closed"};
     tp_conn *conn = NULL;
     tp_status status = tp_conn_open(env, &conn);
 
-    while (status >= TP_OK && left.count == LEFT_MAX) {
-        left.count = 0;
-        status = tp_group_each(conn, NULL, see, &left);
-        for (size_t i = 0; status >= TP_OK && i < left.count; i++)
-            status = tp_group_close(conn, left.names[i]);
-    }
+    while (status >= TP_OK && open.count == LEFT_MAX)
+        status = act_on_left(conn, &open, tp_group_close);
+    if (status >= TP_OK) status = act_on_left(conn, &closed, skip_failed);
     if (status < TP_OK) fprintf(stderr, "soak: %s\n", tp_last_error()->text);
     tp_conn_close(conn);
     return status >= TP_OK;

@@ -45,7 +45,7 @@ extern volatile sig_atomic_t soak_stopping;
 bool soak_set_up(tp_env *env);
 bool soak_produce(tp_env *env, const struct soak *soak);
 bool soak_work(tp_env *env, const struct soak *soak);
-/* Closes the groups that their producers left open. */
+/* Closes the groups that their producers left open, and skips what holds up the end of others. */
 bool soak_close_groups(tp_env *env);
 
 /* handlers.c; arg is the struct soak. */
