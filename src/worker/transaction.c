@@ -296,6 +296,11 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     if (is_passed_on(cycle, held)) return;
     tp_status status = claim_again(cycle, held, &asked_ms);
     if (status != TP_OK && is_passed_on(cycle, held)) return;
+    if (status == TP_EXISTS) {
+        tpi_record_settled(cycle->part->record, held, &held->settle.outcome,
+                           held->exhausted ? TP_EXHAUSTED : TP_OK);
+        return;
+    }
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
     if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);
