@@ -1155,7 +1155,7 @@ typedef struct tp_gate_options {
     int32_t tokens;    /* 0: as many as come */
     int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
     tp_gate_failure on_failure;
-    int32_t keeps; /* bits TP_GATE_KEEPS_...: what of a gate that is there stays as somebody else has set it */
+    int32_t keeps; /* bits TP_GATE_KEEPS_...: what stays as it is, where the gate is there; 0: nothing */
 } tp_gate_options;
 #define TP_GATE_INIT                                                                                         \
     { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }

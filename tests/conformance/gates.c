@@ -164,8 +164,9 @@ static void scatter_heap(void) {
 
 /* Those whose place is before that of one with a smaller id. */
 static int64_t overtakers(void) {
-    return count_of("tp_gate_task a, tp_gate_task b WHERE a.gate = '=k' AND b.gate = '=k' AND a.place < b.place "
-                    "AND a.task_id > b.task_id");
+    return count_of(
+        "tp_gate_task a, tp_gate_task b WHERE a.gate = '=k' AND b.gate = '=k' AND a.place < b.place "
+        "AND a.task_id > b.task_id");
 }
 
 TEST(test_gates__many_of_a_key_that_are_retried_are_in_the_order_of_their_ids) {
