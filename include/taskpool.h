@@ -1156,7 +1156,7 @@ typedef struct tp_gate_options {
     int32_t tokens;    /* 0: as many as come */
     int32_t width;     /* 0: 1, or as many as there are tokens; TP_GATE_CLOSED: lets nothing through */
     tp_gate_failure on_failure;
-    int32_t keeps; /* bits TP_GATE_KEEPS_...: what somebody else has set of a gate that is there, and stays */
+    int32_t keeps; /* bits TP_GATE_KEEPS_...: what stays as it is, where the gate is there; 0: nothing */
 } tp_gate_options;
 #define TP_GATE_INIT                                                                                         \
     { sizeof(tp_gate_options), 0, 0, 0, TP_GATE_BLOCK, 0 }
@@ -1667,8 +1667,9 @@ typedef struct tp_worker_info {
     uint64_t claimed, done, failed, skipped, released, lost;
     uint64_t events_dropped; /* that could not be delivered, because on_event did not return in time */
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
-    uint64_t unstored;  /* tasks of which it could not be stored in time what became of them, after a stop
-                         * above  all: they come back when their leases end, and what was done is done again */
+    uint64_t unstored;  /* tasks, since the start, of which it could not be stored in time what became of them, or
+                         * is not known whether it was: those still open come back when their leases end, and
+                         * what was done is done again */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
     { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

@@ -107,7 +107,7 @@ static bool append_value(struct tpi_connstr *cs, const struct tpi_key *key, cons
 }
 
 static bool set_bits(struct tpi_connstr *cs, const struct tpi_key *key, const char *theirs) {
-    long value = strtol(theirs, NULL, 10), bits = strtol(key->value, NULL, 10);
+    long value = strtol(theirs, NULL, 0), bits = strtol(key->value, NULL, 10);
     char text[24];
     snprintf(text, sizeof text, "%ld", value | bits);
     return (value & bits) == bits || tpi_connstr_set(cs, key->name, text);

@@ -29,6 +29,8 @@ static void put_back(struct tpi_dispatcher *dispatcher, const tp_task *task, int
     tp_status status = tpi_session_ask(&dispatcher->session, TPI_UNTIL_GRACE, ask_release, &back);
     if (status == TP_OK)
         tpi_record_put_back(dispatcher->record, task, why);
+    else if (status == TP_LOST)
+        tpi_record_lost_unstarted(dispatcher->record, task);
     else
         tpi_record_unstored(dispatcher->record, task, tp_last_error()->text);
 }

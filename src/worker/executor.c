@@ -104,7 +104,8 @@ static bool poll_and_rest(struct tpi_executors *executors, struct tpi_hold *hold
 static bool hold_cycle(struct tpi_executors *executors, struct tpi_hold *hold) {
     pthread_mutex_lock(&executors->queue->lock);
     /* What was claimed by leases before comes first: nobody else would run it. */
-    bool holding = tpi_queue_holds(executors->queue) && tpi_queue_is_empty(executors->queue);
+    bool holding = tpi_queue_holds(executors->queue) && tpi_queue_is_empty(executors->queue) &&
+                   !tpi_queue_has_one_more(executors->queue);
     bool mine = holding && take_cycle(executors, hold);
     pthread_mutex_unlock(&executors->queue->lock);
     if (!mine) {

@@ -83,7 +83,7 @@ enum tpi_fate tpi_outcome_find(struct tpi_session *session, const tp_task *task,
     tp_status known = tpi_session_ask(session, TPI_UNTIL_GRACE, ask_settled, (void *)(uintptr_t)task);
     if (known == TP_OK) return TPI_FATE_STORED;
     if (!held && known == TP_LOST) return TPI_FATE_LOST;
-    if (!held && known != TP_NONE) return TPI_FATE_UNKNOWN;
+    if (known != TP_NONE && known != TP_LOST) return TPI_FATE_UNKNOWN;
     return tp_status_may_retry(failure) ? TPI_FATE_OPEN : TPI_FATE_REFUSED;
 }
 

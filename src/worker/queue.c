@@ -33,6 +33,10 @@ static bool may_add(const struct tpi_queue *queue) {
     return spare(queue) > 0 || one_more;
 }
 
+bool tpi_queue_has_one_more(const struct tpi_queue *queue) {
+    return queue->executors > (size_t)queue->options->threads_max;
+}
+
 bool tpi_queue_add_executor(struct tpi_queue *queue) {
     pthread_mutex_lock(&queue->lock);
     bool may = may_add(queue);
@@ -44,6 +48,7 @@ bool tpi_queue_add_executor(struct tpi_queue *queue) {
 void tpi_queue_remove_executor(struct tpi_queue *queue) {
     pthread_mutex_lock(&queue->lock);
     queue->executors--;
+    tpi_signal_all(&queue->work); /* it counted as busy */
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -112,8 +117,8 @@ static bool may_start(const struct tpi_queue *queue) {
     return queue->list.count && !queue->unanswered && needed;
 }
 
-/* Under the lock. What was claimed by leases comes before a claim of plan hold. False: this thread is to end,
- * because it has been idle for too long or the worker stops. */
+/* Under the lock. What was claimed by leases comes before a claim of plan hold, which the one thread more is
+ * not for. False: this thread is to end, because it has been idle for too long or the worker stops. */
 static bool await_work(struct tpi_queue *queue) {
     int64_t until = tpi_clock_mono_ms() + queue->options->keep_alive_ms;
     while (!may_start(queue) && !tpi_lifetime_stopping(queue->life) && !(queue->held && !queue->list.count)) {
@@ -121,7 +126,7 @@ static bool await_work(struct tpi_queue *queue) {
         if (surplus && tpi_clock_mono_ms() >= until) return false;
         tpi_signal_wait(&queue->work, surplus ? until : INT64_MAX);
     }
-    return !tpi_lifetime_stopping(queue->life);
+    return !tpi_lifetime_stopping(queue->life) && (queue->list.count || !tpi_queue_has_one_more(queue));
 }
 
 struct tpi_job *tpi_queue_pop(struct tpi_queue *queue, bool *ended) {

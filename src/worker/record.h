@@ -32,6 +32,8 @@ void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job);
 /* It is marked as lost, for this cause. task: the job's, by this claim or the next. */
 void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const tp_task *task,
                      const char *text);
+/* It was claimed, not begun, and is another's by now. */
+void tpi_record_lost_unstarted(struct tpi_record *record, const tp_task *task);
 /* What became of it could not be stored, or nobody knows whether it was. */
 void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text);
 /* The same of a job, whose outcome is given up. */

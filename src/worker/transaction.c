@@ -344,6 +344,8 @@ static void find_out(struct cycle *cycle, tp_status failure) {
         return;
     }
     bool asked = cycle->asked;
+    if (asked && fate == TPI_FATE_UNKNOWN)
+        tpi_record_unstored(cycle->part->record, last->task, tp_last_error()->text);
     if (asked && fate == TPI_FATE_REFUSED) {
         /* Where no other task was written it would fail for ever, and nobody would count it. */
         bool own = cycle->claimed == 1 && !tpi_batch_moved(cycle->batch);

@@ -278,6 +278,20 @@ def test_alone_cut_off():
     rows.sql(f"DROP TABLE {gone}")
 
 
+def test_owner():
+    """The mark is the owner: NULL while a row is free."""
+    rows = Rows("u", mapping_of("u", f"state = status\nowner = worker\nopen = {OPEN}\ntaken = 'taskpool'\ndone = {DONE}\nfailed = {FAILED}\n"))
+    rows.sql(f"ALTER TABLE {table('u')} ADD worker VARCHAR(20)")
+    rows.step("--apply")
+    for i, change, states in ((72, "worker = 'me', status = 1", ["skipped"]), (73, "worker = NULL, status = 0", ["pending", "skipped"])):
+        fail(rows, i)
+        rows.set(i, change)
+        rows.step("--copy")
+        check(f"row {i}, which the pool does not own", sorted(each["state"] for each in task(f"row {i}")) == states, task(f"row {i}"))
+    rows.step("--remove", what="of a table with owners")
+    rows.sql(f"DROP TABLE {table('u')}")
+
+
 def test_due(name, first, more):
     """A time that the database cannot read, where columns may hold one, must not mean now."""
     rows = Rows(name, mapping_of(name, f"due = due_date\nshard = shard_num\n{more}"))
@@ -320,6 +334,7 @@ def test():
     test_copy_while_the_links_are_removed(rows)
     test_removal_that_was_cut_off(rows)
     rows.sql(f"DROP TABLE {table('x')}")
+    test_owner()
     test_due("v", 80, MAPPING.split("key = id\n")[1].split("handler")[0])
     test_due("w", 90, "alone = yes\ndone = delete\nfailed = delete\n")
     test_alone_cut_off()

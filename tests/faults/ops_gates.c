@@ -141,6 +141,12 @@ static tp_status set_with_again(struct work *work) {
     return status == TP_EXISTS && work->calls > 1 ? TP_OK : status;
 }
 
+static tp_status widen_and_keep(struct work *work) {
+    tp_gate_options to = {.size = sizeof to, .width = 2, .keeps = TP_GATE_KEEPS_ON_FAILURE};
+    tp_status status = tp_gate_set_with(work->conn, "bank", &to, "ann");
+    return status == TP_EXISTS && work->calls > 1 ? TP_OK : status;
+}
+
 /* ---- What must be there -------------------------------------------------------------------------------- */
 
 /* Of each task: 1 let through, 0 waits, -1 is behind no gate. */
@@ -247,6 +253,7 @@ static const struct operation operations[] = {
     {"enqueue behind a gate that a pattern makes", 0, fresh_of_tenant, enqueue_fresh, TP_OK, is_behind,
      there_or_not},
     {"gate_set_with", 0, NULL, set_with_again, TP_OK, gate_is_there},
+    {"gate_set_with, keeps", 0, three_behind, widen_and_keep, TP_OK, two_are_through},
     {"gates_give_tokens", 0, token_is_back, give_tokens, TP_OK, two_are_mended},
     {"gates_look_for_tokens", 0, a_gate, look_for_tokens, TP_OK, nothing_changed},
 };
