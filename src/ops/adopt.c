@@ -109,7 +109,7 @@ static const struct recall of_deleted = {TPI_ADOPT_S_GONE, TPI_ADOPT_S_WITHDRAWN
 static const struct recall of_open = {TPI_ADOPT_S_OPEN, TPI_ADOPT_S_RETURNED, "pending",
                                       "returned to the old table"};
 static const struct recall of_reopened = {TPI_ADOPT_S_REOPENED, TPI_ADOPT_S_WITHDRAWN, "all",
-                                          "its row was opened again"};
+                                          "its row was opened again, or written over"};
 static const struct recall of_failed = {TPI_ADOPT_S_FAILED, TPI_ADOPT_S_WITHDRAWN, "failed",
                                         "returned to the old table"};
 

@@ -115,6 +115,10 @@ struct asked {
     char who[TPI_WHO_MAX + 1];
 };
 
+enum {
+    KEEPS_ALL = TP_GATE_KEEPS_WIDTH | TP_GATE_KEEPS_TOKENS | TP_GATE_KEEPS_PERIOD | TP_GATE_KEEPS_ON_FAILURE
+};
+
 static tp_status check_limits(const tp_gate_options *given) {
     if (given->width < TP_GATE_CLOSED || given->width > TP_GATE_WIDTH_MAX)
         return tpi_error(TP_MISUSE, "a gate's width is 0 to %d", TP_GATE_WIDTH_MAX);
@@ -224,6 +228,8 @@ tp_status tp_gate_set_with(tp_conn *conn, const char *name, const tp_gate_option
     struct asked asked = {.name = name, .given = TP_GATE_INIT};
     tp_status status = check(conn, name, &asked.pattern);
     if (status == TP_OK && given) status = tpi_read_sized(TPI_SIZED_gate_options, given, &asked.given);
+    if (status == TP_OK && (asked.given.keeps & ~KEEPS_ALL))
+        status = tpi_error(TP_MISUSE, "keeps has bits that this library does not know");
     if (status == TP_OK && !asked.given.keeps) status = decide(&asked, NULL);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     (void)tpi_audit_who(conn, who, asked.who);

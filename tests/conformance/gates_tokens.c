@@ -179,6 +179,7 @@ TEST(test_tokens__that_cannot_be_are_refused_with_words) {
     expect_text("a second");
     with(good, tokens, -1, expect(TP_MISUSE, tp_gate_set_with(pool.a, "bank", &given, NULL)));
     with(good, width, -2, expect(TP_MISUSE, tp_gate_set_with(pool.a, "bank", &given, NULL)));
+    with(good, keeps, 16, expect(TP_MISUSE, tp_gate_set_with(pool.a, "bank", &given, NULL)));
     with(good, size, 3, expect(TP_MISUSE, tp_gate_set_with(pool.a, "bank", &given, NULL)));
     expect_number(count_of("tp_gate"), 1);
     must(tp_gate_set_with(pool.a, "bank", &good, NULL));

@@ -74,14 +74,27 @@ TEST(test_queue__nothing_is_begun_while_what_was_done_cannot_be_stored_by_plan_h
     end();
 }
 
-/* One more than threads_max, so it may not take the job itself. */
-TEST(test_queue__who_waits_for_a_job_may_hold_when_another_has_taken_the_last) {
+/* It may not take the job itself, and plan hold has threads_max threads. */
+TEST(test_queue__one_thread_more_than_threads_max_ends_when_another_has_taken_the_last_job) {
     struct tpi_job job;
     struct executor executor;
     bool ended = false;
     begin(&job, 2, 1);
     start(&executor);
     assert_ptr_equal(tpi_queue_pop(&queue, &ended), &job);
-    assert_null(join(&executor));
+    assert_int_equal(pthread_join(executor.thread, NULL), 0);
+    assert_true(executor.ended);
+    assert_int_equal(queue.executors, 1);
+    end();
+}
+
+/* As busy counted a thread that the system did not give. */
+TEST(test_queue__who_waits_is_woken_when_one_thread_more_could_not_be_started) {
+    struct tpi_job job;
+    struct executor executor;
+    begin(&job, 2, 1);
+    start(&executor);
+    tpi_queue_remove_executor(&queue);
+    assert_ptr_equal(join(&executor), &job);
     end();
 }

@@ -101,6 +101,8 @@ TEST(test_source__counts_rows_found_whatever_else_is_asked_for) {
                  "Driver=x;OPTION=2;PSCACHESIZE=0;CONN_TIMEOUT=9;");
     completes_to("Driver=x;OPTION=3;PSCACHESIZE=0;CONN_TIMEOUT=9", "libmaodbc.so",
                  "Driver=x;OPTION=3;PSCACHESIZE=0;CONN_TIMEOUT=9;");
+    completes_to("Driver=x;OPTION=0x8;PSCACHESIZE=0;CONN_TIMEOUT=9", "libmaodbc.so",
+                 "Driver=x;OPTION=10;PSCACHESIZE=0;CONN_TIMEOUT=9;");
     completes_to("Driver=x;FOUND_ROWS=1;OPTION=8", "libmyodbc8w.so",
                  "Driver=x;FOUND_ROWS=1;OPTION=10;CHARSET=utf8mb4;AUTO_RECONNECT=0;");
     refuses("Driver=x;FOUND_ROWS=0", "libmyodbc8w.so", "FOUND_ROWS=0");
