@@ -18,6 +18,7 @@ struct tpi_hold {
     int64_t locked_at; /* by the database's clock */
     bool lapse;        /* was written in the transaction; before, the row was handling and ... */
     int64_t lapse_modified_at;
+    const char *token; /* claimed: the one before, under which it was locked */
 };
 
 /* A task and what the caller does not see of it. The public task comes first: the one is cast to the other.

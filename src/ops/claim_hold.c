@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "ops/claim.h"
 #include "ops/for_workers.h"
+#include "ops/history.h"
 #include "ops/hold.h"
 #include "ops/refused.h"
+#include "ops/settle.h"
 
 /* One locked row: what it looked like goes into its slot. What this transaction has already is left alone. */
 static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
@@ -131,6 +133,7 @@ static tp_status make_token(struct tpi_slot *slot) {
     tpi_uuid_token(token);
     const char *kept = tpi_texts_keep(&slot->batch->texts, token, strlen(token));
     if (!kept) return tpi_error(TP_NOMEM, "out of memory");
+    slot->hold.token = slot->task.owner;
     slot->task.owner = kept;
     slot->task.pool = tpi_pool_name(TPI_POOL_PENDING);
     slot->hold.stage = TPI_HOLD_CLAIMED;
@@ -150,6 +153,17 @@ static tp_status take_lapsed(tp_conn *conn, const struct tpi_slot *slot, struct 
     return tpi_scope_end(conn, &scope, status);
 }
 
+/* Was it settled by the transaction, whose commit the server had not ended yet when it was asked? */
+static tp_status find_settled(tp_conn *conn, const struct tpi_slot *slot) {
+    const tp_task locked = {.id = slot->task.id, .owner = slot->hold.token};
+    struct tpi_row_state row = {.pool = TPI_POOL_PENDING};
+    bool last = false;
+    tp_status status = tpi_settled_find(conn, &locked, &row);
+    if (status == TP_OK && row.pool == TPI_POOL_PENDING) status = TP_NONE;
+    if (status == TP_NONE) status = tpi_history_failed(conn, locked.id, locked.owner, &last);
+    return status == TP_OK ? TP_EXISTS : status;
+}
+
 static tp_status take_held(tp_conn *conn, struct tpi_slot *slot, int64_t lease_ms) {
     struct tpi_args args;
     /* A lapse that was committed has been counted in the row. */
@@ -161,6 +175,7 @@ static tp_status take_held(tp_conn *conn, struct tpi_slot *slot, int64_t lease_m
     tpi_args_number(&args, TPI_P_lease_ms, lease_ms);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_cas, &args);
     if (status == TP_NONE && slot->hold.lapse) status = take_lapsed(conn, slot, &args);
+    if (status == TP_NONE) status = find_settled(conn, slot);
     if (status != TP_NONE) return status;
     return tpi_error(TP_LOST, "task %s: another session took it when its lock was gone", slot->task.id);
 }

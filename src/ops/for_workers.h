@@ -45,7 +45,8 @@ TP_CHECKED tp_status tpi_claim_taken(tp_conn *conn, tp_claim_request *request, t
                                      tp_batch **batch);
 /* A task of plan hold whose transaction was rolled back (the pointer that tp_batch_task gave): claims it anew
  * by a lease, if it is still as it was, so that a failure can be counted. From then on it is a task like any
- * other. TP_LOST: another has taken it. Outside an explicit transaction only. */
+ * other. TP_EXISTS: that transaction was committed, and has settled it. TP_LOST: another has taken it.
+ * Outside an explicit transaction only. */
 TP_CHECKED tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms);
 /* Has the claim moved tasks on, in its transaction, beside those that it gave out? */
 bool tpi_batch_moved(const tp_batch *batch);

@@ -496,6 +496,37 @@ TEST(test_hold__what_was_stored_beside_a_task_that_another_has_taken_is_not_told
     rig_delete_pending();
 }
 
+HANDLER(be_done_once) {
+    atomic_fetch_add(&rig.runs, 1);
+    atomic_store(&given, true);
+    return arg ? (tp_verdict)(intptr_t)arg : TP_RUN_DONE;
+}
+
+/* Nobody could find out at once: the server may be at the commit still. */
+static void committed_unheard(tp_verdict verdict) {
+    rig_needs_hold();
+    atomic_store(&given, false);
+    rig.arg = (void *)(intptr_t)verdict;
+    faults_lose((struct faults_aim){.fits = commits_the_last}, TPI_FAULT_ANSWER_LOST, 0, 1);
+    faults_refuse("settled", FAULTS_PERMANENT, 0, 1);
+    tp_worker *worker =
+        rig_start_with(1, be_done_once, .plan = "hold", .threads = 1, .retry = RIG_DELAYS(3600000));
+    rig_await(verdict == TP_RUN_DONE ? TP_EVENT_DONE : TP_EVENT_RETRY, 1);
+    rig_stop(worker);
+    rig_expect(.runs = 1, .lost = 0, .errors = 0, .hits = 2);
+}
+
+TEST(test_hold__what_was_committed_unheard_is_not_told_as_lost) {
+    committed_unheard(TP_RUN_DONE);
+    rig_expect(0, 1, 0, .done = 1);
+}
+
+TEST(test_hold__nor_is_a_failure_that_was) {
+    committed_unheard(TP_RUN_FAILED);
+    rig_expect(1, 0, 0, .failures = 1, .retried = 1);
+    rig_delete_pending();
+}
+
 static size_t settles;      /* the aim of the test below */
 static int settle_calls;    /* under the lock of faults.c */
 static int failing;         /* settles that fail */
