@@ -185,9 +185,8 @@ static void run_all(struct cycle *cycle) {
 
 /* A whole group that never asked and did not take long: the next may be larger. */
 static void learn(struct cycle *cycle) {
-    size_t most = cycle->part->options->settle_count;
+    size_t given = cycle->part->options->settle_count, most = given < GROUP_MAX ? given : GROUP_MAX;
     size_t group = cycle->hold->group ? cycle->hold->group : 1;
-    if (most > GROUP_MAX) most = GROUP_MAX;
     if (cycle->asked)
         group = 1;
     else if (cycle->took_ms > GROUP_MS)
@@ -236,8 +235,8 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
     return status;
 }
 
-static void record(struct cycle *cycle) {
-    for (size_t i = 0; i < cycle->ran; i++)
+static void record(struct cycle *cycle, size_t i, size_t end) {
+    for (; i < end; i++)
         tpi_record_settled(cycle->part->record, cycle->jobs[i], &cycle->jobs[i]->settle.outcome,
                            cycle->jobs[i]->exhausted ? TP_EXHAUSTED : TP_OK);
 }
@@ -304,7 +303,9 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
     if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);
-    if (status == TP_LOST)
+    if (status == TP_EXISTS)
+        record(cycle, i, i + 1);
+    else if (status == TP_LOST)
         tpi_record_lost_settle(cycle->part->record, held);
     else if (status != TP_OK)
         tpi_record_dropped(cycle->part->record, held, tp_last_error()->text);
@@ -340,7 +341,7 @@ static void find_out(struct cycle *cycle, tp_status failure) {
     /* Of several the first is done, and stays so; the last may be given back, and taken by another since. */
     enum tpi_fate fate = tpi_outcome_find(cycle->session, cycle->jobs[0]->task, true, failure);
     if (fate == TPI_FATE_STORED) {
-        record(cycle);
+        record(cycle, 0, cycle->ran);
         return;
     }
     bool asked = cycle->asked;
@@ -372,7 +373,7 @@ static void settle(struct cycle *cycle) {
     }
     tp_status status = tpi_session_call(cycle->session, ask_settle, cycle);
     if (status >= 0) {
-        record(cycle);
+        record(cycle, 0, cycle->ran);
         return;
     }
     tpi_utf8_copy(tp_last_error()->text, cycle->why, sizeof cycle->why);
