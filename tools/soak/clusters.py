@@ -23,7 +23,7 @@ COLUMNS = ("cluster", "plan", "seconds", "kills", "acknowledged", "lost", "twice
            "next effect, p50", "max", "by a client of the node, p50", "max")
 
 HELP_END = """
-three processes put tasks in and three, of three threads each, work; on all nodes where all take writes. again and again a node is killed (SIGKILL):
+three processes put tasks in, also in groups (but where an asynchronous copy may lose a part of one), and three, of three threads each, work; on all nodes where all take writes. again and again a node is killed (SIGKILL):
 any (galera, whose clients have one node each; galera-lists, where they know all), the one that takes writes (group; streaming and asynchronous, where the standby is promoted at once), the server or the pooler
 (pgbouncer); it is brought back as soon as the others work. the judge trusts the producers' own lists and the tables that handlers write in their tasks' transactions.
 
@@ -83,9 +83,10 @@ class Run(run.Run):
 
     def start_processes(self):
         world, soak = self.world, self.program()
+        groups = ["--groupless"] if self.cluster.may_lose else []
         for i in range(3):
             self.add("producer", f"producer{i}", [soak, "producer", "--name", f"p{i}." + "{start}", "--records", os.path.join(world.folder, "records", f"producer{i}"),
-                                                  "--pause-ms", str(self.pace), "--quick", "--seed", str(world.random.randrange(10**6))], False)
+                                                  "--pause-ms", str(self.pace), "--quick", "--seed", str(world.random.randrange(10**6))] + groups, False)
         for i in range(3):
             self.add("worker", f"worker{i}", [soak, "worker", "--lease-ms", str(int(run.LEASE_S * 1000)), "--plan", self.plan,
                                               "--seed", str(world.random.randrange(10**6)), "--outside", os.path.join(world.folder, "outside")], False)

@@ -13,16 +13,22 @@
 
 volatile sig_atomic_t soak_stopping;
 
-static const char help[] = "Usage: soak setup|producer|worker|close [OPTIONS]; run by tools/soak.sh\n"
-                           "  --name TEXT --records FILE --pause-ms N --seed N --quick  producer\n"
-                           "  --plan NAME --lease-ms N --outside FILE --apart       worker\n";
+static const char help[] =
+    "Usage: soak setup|producer|worker|close [OPTIONS]; run by tools/soak.sh\n"
+    "  --name TEXT --records FILE --pause-ms N --seed N --quick --groupless  producer\n"
+    "  --plan NAME --lease-ms N --outside FILE --apart       worker\n";
 
-static const struct option options[] = {
-    {"name", required_argument, NULL, 'n'},     {"records", required_argument, NULL, 'r'},
-    {"pause-ms", required_argument, NULL, 'p'}, {"seed", required_argument, NULL, 's'},
-    {"plan", required_argument, NULL, 'P'},     {"lease-ms", required_argument, NULL, 'l'},
-    {"outside", required_argument, NULL, 'o'},  {"apart", no_argument, NULL, 'a'},
-    {"quick", no_argument, NULL, 'q'},          {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"name", required_argument, NULL, 'n'},
+                                        {"records", required_argument, NULL, 'r'},
+                                        {"pause-ms", required_argument, NULL, 'p'},
+                                        {"seed", required_argument, NULL, 's'},
+                                        {"plan", required_argument, NULL, 'P'},
+                                        {"lease-ms", required_argument, NULL, 'l'},
+                                        {"outside", required_argument, NULL, 'o'},
+                                        {"apart", no_argument, NULL, 'a'},
+                                        {"quick", no_argument, NULL, 'q'},
+                                        {"groupless", no_argument, NULL, 'g'},
+                                        {NULL, 0, NULL, 0}};
 
 static bool read_options(int argc, char **argv, struct soak *soak) {
     int option;
@@ -55,6 +61,9 @@ static bool read_options(int argc, char **argv, struct soak *soak) {
             break;
         case 'q':
             soak->quick = true;
+            break;
+        case 'g':
+            soak->groupless = true;
             break;
         default:
             return false;
@@ -140,7 +149,7 @@ static bool play(const char *role, tp_env *env, const struct soak *soak) {
 }
 
 int main(int argc, char **argv) {
-    struct soak soak = {"p", NULL, NULL, NULL, 2500, 100, 1, false, false};
+    struct soak soak = {"p", NULL, NULL, NULL, 2500, 100, 1, false, false, false};
     tp_env *env = NULL;
     bool ok;
 

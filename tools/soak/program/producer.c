@@ -211,7 +211,7 @@ static bool act_once(struct producer *producer) {
     if (soak_group_is_due(producer)) return soak_close_group(producer);
     if (*producer->held && dice % 10 == 0) return soak_let_go(producer);
     if (dice >= 118) return soak_put_unwanted(producer);
-    if (dice >= 100 && (*producer->group || producer->soak->quick)) return soak_cancel_latest(producer);
+    if (dice >= 100 && (*producer->group || producer->soak->groupless)) return soak_cancel_latest(producer);
     if (dice >= 100) return soak_put_group(producer);
     return put_some(producer, dice);
 }

@@ -193,8 +193,10 @@ bool soak_let_go(struct producer *producer) {
 
 enum { LEFT_MAX = 64 };
 
+/* Groups that are to be dealt with. */
 struct left {
-    const char *state; /* of those that are wanted */
+    const char *state;
+    bool any_rule; /* else those that a failed task holds up */
     size_t count;
     char names[LEFT_MAX][48];
 };
@@ -202,11 +204,12 @@ struct left {
 static void see(const tp_group *group, void *arg) {
     struct left *left = arg;
 
-    if (strcmp(group->state, left->state) == 0 && left->count < LEFT_MAX)
+    if (strcmp(group->state, left->state) != 0) return;
+    if ((left->any_rule || group->rule == TP_GROUP_ALL_DONE) && left->count < LEFT_MAX)
         snprintf(left->names[left->count++], sizeof left->names[0], "%s", group->name);
 }
 
-/* Of those in the state, at most LEFT_MAX. */
+/* At most LEFT_MAX of them. */
 static tp_status act_on_left(tp_conn *conn, struct left *left, tp_status (*act)(tp_conn *, const char *)) {
     tp_status status;
 
@@ -218,7 +221,7 @@ static tp_status act_on_left(tp_conn *conn, struct left *left, tp_status (*act)(
 }
 
 bool soak_close_groups(tp_env *env) {
-    struct left open = {.state = "open", .count = LEFT_MAX}, closed = {.state = "closed"};
+    struct left open = {.state = "open", .any_rule = true, .count = LEFT_MAX}, closed = {.state = "closed"};
     tp_conn *conn = NULL;
     tp_status status = tp_conn_open(env, &conn);
 

@@ -18,9 +18,9 @@ struct soak {
     int64_t lease_ms;
     int64_t pause_ms; /* producer: between two acts, on the average */
     uint64_t seed;
-    bool quick; /* producer: no slow tasks, beside which a silence of the workers would say nothing; nor
-                 * groups, which somebody has to close at the end */
-    bool apart; /* worker: effects are committed apart from their tasks, which the judge must notice */
+    bool quick;     /* producer: no slow tasks, beside which a silence of the workers would say nothing */
+    bool groupless; /* producer: no groups, of which a server may lose a part */
+    bool apart;     /* worker: effects are committed apart from their tasks, which the judge must notice */
 };
 
 /* What params say. A task of any other is done at once. */
