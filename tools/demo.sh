@@ -196,12 +196,19 @@ start_workers() {
   end "processes ${workers[*]}"
 }
 
-# Sets open; fails when nothing moves any more. A worker that is stopped may have a lock that SQLite's readers wait for.
+# Sets open; fails when nothing moves any more. A worker that is stopped may have a lock that SQLite's readers wait for: the next
+# moment is longer.
 moved_at=0
 open=-1
+moment=1 # tenths of a second
 look() {
   local now
-  now=$(open_tasks 2>"$scratch/look.log") || now=$open
+  if now=$(open_tasks 2>"$scratch/look.log"); then
+    moment=1
+  else
+    now=$open
+    moment=$((moment * 2))
+  fi
   if [ "$now" != "$open" ]; then
     open=$now
     moved_at=$SECONDS
@@ -234,7 +241,7 @@ find_victim() {
 # They run for a moment, and are stopped while they are looked at: on a busy machine a look takes as long as the whole run.
 run_a_moment() {
   kill -CONT "${workers[@]}"
-  sleep 0.1
+  sleep "$((moment / 10)).$((moment % 10))"
   kill -STOP "${workers[@]}"
   look
 }
