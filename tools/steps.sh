@@ -10,10 +10,14 @@ times=$TP_SCRATCH/log/times.tsv # a line for each test: seconds, build, name, ve
 
 # ---- Steps -----------------------------------------------------------------------------------------------
 
-# note NAME SECONDS CODE: what came of a step.
+# note NAME SECONDS CODE: what came of a step. Of one of a chain it is kept until the chain is awaited.
 note() {
   local verdict=ok
   last=$3
+  if [ -n "$chain" ]; then
+    printf '%s\t%s\t%s\n' "$2" "$3" "$1" >>"$TP_SCRATCH/log/chain.$chain.notes"
+    return
+  fi
   if [ "$3" != 0 ]; then
     verdict="FAILED ($3)"
     failed+=("$1")
@@ -45,38 +49,30 @@ step_if_built() {
 }
 
 # ---- Beside others -----------------------------------------------------------------------------------------
-# Tests wait a lot, and leave the processors to what waits for nothing. A chain is a process group whose steps run one after the other.
-# A long one needs its share from the beginning: what is left of it when the tests end has one processor alone. What they print
-# comes when the chain is awaited.
+# Tests wait a lot, and leave the processors to others. A chain is a process group whose steps run one after the other. One that is long
+# needs its share from the beginning: what is left of it when the others end has the processors alone, and seldom uses both. What its
+# steps print comes when the chain is awaited.
 
 declare -A chains=() # process groups by name
+chain=''             # that of this shell
 
-# beside CHAIN NICENESS COMMAND...: a function that calls chained for each of its steps.
+# beside CHAIN NICENESS COMMAND...: a function that calls step and step_if_built.
 beside() {
-  local chain=$1 niceness=$2
-  shift 2
-  say "== $chain: beside what follows"
-  rm -f "$TP_SCRATCH/log/chain.$chain".*
+  local niceness=$2
+  say "== $1: beside what follows"
+  rm -f "$TP_SCRATCH/log/chain.$1".*
+  chain=$1
   set -m
   (
     trap - INT TERM EXIT
     renice -n "$niceness" -p "$BASHPID" >/dev/null
+    unset TP_TERMINAL # its line is that of the tests in front
+    shift 2
     "$@"
-  ) </dev/null >"$TP_SCRATCH/log/chain.$chain.log" 2>&1 &
-  chains[$chain]=$!
+  ) </dev/null >"$TP_SCRATCH/log/chain.$1.log" 2>&1 &
+  chains[$1]=$!
   set +m
-}
-
-# chained CHAIN NAME COMMAND...: as step.
-chained() {
-  local chain=$1 name=$2 began=$SECONDS
-  shift 2
-  say "== $name"
-  (
-    set -e
-    "$@"
-  )
-  printf '%s\t%s\t%s\n' "$((SECONDS - began))" "$?" "$name" >>"$TP_SCRATCH/log/chain.$chain.notes"
+  chain=''
 }
 
 # await_chain CHAIN: its steps count as others do.
@@ -89,12 +85,6 @@ await_chain() {
     note "$name" "$seconds" "$code"
   done <"$TP_SCRATCH/log/chain.$1.notes"
   [ "$ended" = 0 ] || note "$1" 0 "$ended"
-}
-
-# built CHAIN NAME: sets last by what came of a step of the chain, for step_if_built.
-built() {
-  last=1
-  ! grep -qxP "[0-9]+\\t0\\t\\Q$2\\E" "$TP_SCRATCH/log/chain.$1.notes" || last=0
 }
 
 # Output of what is only interesting when it fails.
@@ -152,12 +142,13 @@ build_for() {
 }
 
 # run_tests NAME CTEST-OPTIONS...: those of build/NAME. Tests use prefixes of their own in the shared databases and wait a lot, so
-# several go at a time.
+# several go at a time; of those beside others half as many.
 run_tests() {
-  local name=$1 how=(calmly)
+  local name=$1 how=(calmly) several=$((jobs * 6))
   shift
   [ "$name" != release ] || how=()
-  "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error --timeout 3600 -j "$((jobs * 6))" "$@" 2>&1 |
+  [ -z "$chain" ] || several=$((jobs * 3))
+  "${how[@]}" ctest --test-dir "build/$name" --output-on-failure --no-tests=error --timeout 3600 -j "$several" "$@" 2>&1 |
     tools/ctest_lines.py "$name" "$times"
 }
 
@@ -209,6 +200,7 @@ finish() {
 # begin_run DB_UP-OPTIONS...: packages, databases and the release build, whose verdict is in last. Nothing works without the packages,
 # so that step alone ends the run.
 begin_run() {
+  local built
   sanitizer_settings
   step "packages" tools/install_packages.sh test
   [ "$last" = 0 ] || exit "$last"
@@ -216,7 +208,10 @@ begin_run() {
   trap finish EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  step "databases: start" tools/db_up.sh "$@"
-  read_env
+  beside databases 0 step "databases: start" tools/db_up.sh "$@"
   step "release: build (gcc, no warnings)" build_preset release gcc
+  built=$last
+  await_chain databases
+  read_env
+  last=$built
 }

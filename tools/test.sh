@@ -27,45 +27,48 @@ chosen_steps() {
   step_if_built "release: chosen tests" run_tests release "${choice[@]}"
 }
 
-build_steps() {
-  chained builds "debug: build (gcc, ASan, UBSan)" build_for asan debug gcc
-  chained builds "tsan: build (clang, no warnings)" build_for tsan tsan clang --objects
+# The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.
+asan_steps() {
+  step "debug: build (gcc, ASan, UBSan)" build_for asan debug gcc
+  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
+}
+
+tsan_steps() {
+  step "tsan: build (clang, no warnings)" build_for tsan tsan clang --objects
+  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
 }
 
 # What is read.
 static_steps() {
-  checks static
-  chained static "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
-  chained static "cppcheck on what changed" run_there tools/checks/cppcheck.sh --since-proof
-  chained static "Oracle grammar on what changed" run_there tools/oracle_grammar/check.sh --since-proof
-  chained static "model, short" run_there tools/model.sh --short
+  checks
+  step "clang-tidy on what changed" run_there tools/checks/tidy.sh --since-proof
+  step "cppcheck on what changed" run_there tools/checks/cppcheck.sh --since-proof
+  step "Oracle grammar on what changed" run_there tools/oracle_grammar/check.sh --since-proof
+  step "model, short" run_there tools/model.sh --short
 }
 
 checks() {
-  chained "$1" "checks" run_there tools/checks/all.sh
+  step "checks" run_there tools/checks/all.sh
 }
 
 soak() {
-  chained soak "soak: faults for half a minute" run_there tools/soak.sh --duration 30
+  step "soak: faults for half a minute" run_there tools/soak.sh --duration 30
 }
 
 quick_steps() {
-  beside checks 0 checks checks
+  beside checks 0 checks
   step_if_built "release: quick tests" run_tests release -L '^quick$' -LE '^proof$'
   await_chain checks
 }
 
 full_steps() {
-  beside builds 2 build_steps
+  beside asan 0 asan_steps
+  beside tsan 0 tsan_steps
   beside static 0 static_steps
   beside soak 10 soak
   step_if_built "release: tests" run_tests release -LE '^(proof|asan|tsan)$'
-  await_chain builds
-  # The C is the same on every database: SQLite and one server see it all, and what they see here is not run plain as well.
-  built builds "debug: build (gcc, ASan, UBSan)"
-  step_if_built "debug: tests under ASan, UBSan" run_tests debug -L '^asan$'
-  built builds "tsan: build (clang, no warnings)"
-  step_if_built "tsan: tests of threads" run_tests tsan -L '^tsan$'
+  await_chain asan
+  await_chain tsan
   await_chain static
   await_chain soak
 }
