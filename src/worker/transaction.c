@@ -171,8 +171,7 @@ static void run_all(struct cycle *cycle) {
         cycle->ran++;
     }
     cycle->whole = cycle->ran == cycle->count;
-    /* What is not run in this transaction is anybody's when that ends. What of it was done under an earlier
-     * claim is kept. */
+    /* What was not run is anybody's when the transaction ends, but what was done under an earlier claim. */
     size_t kept = cycle->ran;
     for (size_t i = cycle->ran; i < cycle->count; i++) {
         if (cycle->jobs[i]->done)
@@ -294,18 +293,12 @@ static void settle_apart(struct cycle *cycle, size_t i) {
     int64_t asked_ms = 0;
     if (is_passed_on(cycle, held)) return;
     tp_status status = claim_again(cycle, held, &asked_ms);
-    if (status != TP_OK && is_passed_on(cycle, held)) return;
-    if (status == TP_EXISTS) {
-        tpi_record_settled(cycle->part->record, held, &held->settle.outcome,
-                           held->exhausted ? TP_EXHAUSTED : TP_OK);
-        return;
-    }
+    if (status == TP_EXISTS) record(cycle, i, i + 1);
+    if (status == TP_EXISTS || (status != TP_OK && is_passed_on(cycle, held))) return;
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
     if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);
-    if (status == TP_EXISTS)
-        record(cycle, i, i + 1);
-    else if (status == TP_LOST)
+    if (status == TP_LOST)
         tpi_record_lost_settle(cycle->part->record, held);
     else if (status != TP_OK)
         tpi_record_dropped(cycle->part->record, held, tp_last_error()->text);
