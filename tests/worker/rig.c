@@ -382,11 +382,6 @@ struct faults_aim rig_aim_at_settle(const char *move) {
                   : (struct faults_aim){.statement = move};
 }
 
-struct faults_aim rig_aim_at_commit(void) {
-    struct faults_aim aim = rig_aim_at_settle("move_finished");
-    return aim.after ? aim : (struct faults_aim){.statement = "commit", .after = "move_finished"};
-}
-
 struct faults_aim rig_aim_at_claim(void) {
     const tp_conn_info *about = tp_conn_about(pool.eye);
     if (is(about->plan, "cas")) return (struct faults_aim){.statement = "claim_cas"};

@@ -167,8 +167,6 @@ void rig_check_told(tp_event event, const char *words, const char *file, int lin
 
 /* The call that makes a settle durable, its move being move_finished or move_failed. */
 struct faults_aim rig_aim_at_settle(const char *move);
-/* The commit of a task's transaction, in which a task was moved. */
-struct faults_aim rig_aim_at_commit(void);
 /* The call that makes a claim of several tasks durable. */
 struct faults_aim rig_aim_at_claim(void);
 /* A claim's first statement. */

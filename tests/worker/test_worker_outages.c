@@ -140,8 +140,14 @@ TEST(test_release__is_asked_again_when_its_answer_is_lost) {
     rig_expect_paid(1, .released = 1, .lost = 0, .hits = 1);
 }
 
+/* The commit of a task's transaction, in which a task was moved. */
+static struct faults_aim commit_of_a_task(void) {
+    struct faults_aim aim = rig_aim_at_settle("move_finished");
+    return aim.after ? aim : (struct faults_aim){.statement = "commit", .after = "move_finished"};
+}
+
 TEST(test_commit__that_happened_unheard_is_not_done_twice) {
-    faults_lose(rig_aim_at_commit(), TPI_FAULT_ANSWER_LOST, 2, 1);
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 2, 1);
     size_t asked = faults_count("settled");
     rig_run(5, rig_pay);
     expect_number(faults_seen(asked), 1);
@@ -150,7 +156,7 @@ TEST(test_commit__that_happened_unheard_is_not_done_twice) {
 
 /* It was stored, but nobody can find that out. */
 TEST(test_commit__of_which_nothing_can_be_found_out_is_counted_as_unstored) {
-    faults_lose(rig_aim_at_commit(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
     size_t asked = faults_refuse("settled", FAULTS_PERMANENT, 0, 1000);
     tp_worker *worker = rig_start(1, rig_pay);
     rig_await(TP_EVENT_ERROR, 1);
@@ -168,14 +174,14 @@ HANDLER(skip_and_pay) {
 }
 
 TEST(test_skip__that_was_committed_unheard_is_not_done_twice) {
-    faults_lose(rig_aim_at_commit(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
     rig_run(3, skip_and_pay);
     rig_expect_paid(3, .skipped = 3, .hits = 1);
     expect_number(rig_count_state("finished", "skipped"), 3);
 }
 
 TEST(test_commit__that_did_not_happen_runs_the_handler_again) {
-    faults_lose(rig_aim_at_commit(), TPI_FAULT_NOT_SENT, 2, 1);
+    faults_lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 2, 1);
     rig_run(5, rig_pay);
     rig_expect_paid(5, .runs = 6, .done = 5, .hits = 1);
 }
