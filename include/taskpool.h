@@ -357,9 +357,10 @@ TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, s
  * asks for the same key meanwhile waits for the end of that transaction; inside a transaction of its own it
  * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and after a
  * failure the next call with this key, on any connection of this tp_env, finds out whether the failed try did
- * it. Elsewhere, in another process above all, TP_EXISTS may be your own lost try; so it may here when a
- * thousand later ones were not asked again. key: at most TP_KEY_MAX bytes. task (may be NULL): on whose
- * behalf, for people to read. Old keys leave by tp_operate(TP_ACTION_PURGE) with pool "once". */
+ * it. Elsewhere, in another process above all, TP_EXISTS may be your own lost try; so it may here, once
+ * more than a thousand unanswered tries are kept and the oldest is forgotten. key: at most TP_KEY_MAX bytes.
+ * task (may be NULL): on whose behalf, for people to read. Old keys leave by tp_operate(TP_ACTION_PURGE) with
+ * pool "once". */
 TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
 
 /* ---- Retry policy ------------------------------------------------------------------------------------ */
@@ -1013,12 +1014,13 @@ TP_API TP_CHECKED tp_status tp_request_each(tp_conn *conn, const char *id, const
 TP_API TP_CHECKED tp_status tp_requests_waiting(tp_conn *conn, int64_t *count, int64_t *oldest_at);
 /* Carries out what was asked for, in one transaction with the approval: the very rows that it was written
  * with, or nothing. TP_OK: done; also when this person approved it before, so it is asked again after a lost
- * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed, an open task
- * has a dedup_key, a task with the business key of an erasure is open, or of a cancel another run than then
- * has a task in hand; nothing was changed, and the request is over; tp_last_error() says it. TP_EXISTS:
- * somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE: it is his own (names are
- * compared up to an @, without case). Other failures, such as TP_TIMEOUT when a row is locked, leave it
- * waiting. who and why are recorded; result may be NULL. Outside an explicit transaction only. */
+ * answer; of several who approve at once one carries it out. TP_STALE: rows are gone or changed; of a retry,
+ * an open task has the dedup_key of one of them; of an erasure, a task with the business key is open; of a
+ * cancel of a task in hand, another run has begun since, or a person retried or edited the task. Nothing was
+ * changed, and the request is over; when another run has a task in hand, tp_last_error() names it.
+ * TP_EXISTS: somebody decided it before, or it expired. TP_NONE: no such request. TP_MISUSE: it is his own
+ * (names are compared up to an @, without case). Other failures, such as TP_TIMEOUT when a row is locked,
+ * leave it waiting. who and why are recorded; result may be NULL. Outside an explicit transaction only. */
 TP_API TP_CHECKED tp_status tp_approve(tp_conn *conn, const char *id, const char *who, const char *why,
                                        tp_operated *result);
 /* Ends a request, and changes nothing else; one's own may be taken back. TP_OK, TP_EXISTS, TP_NONE: as
@@ -1236,10 +1238,11 @@ TP_API TP_CHECKED tp_status tp_group_each(tp_conn *conn, const char *name, tp_gr
 /* How many groups have not ended, and how many open tasks wait for that. */
 TP_API TP_CHECKED tp_status tp_groups_waiting(tp_conn *conn, int64_t *groups, int64_t *tasks);
 /* Closes the group and skips its tasks that wait or are in the failed pool, in chunks; those that run end as
- * they do. Then it ends, and what waited for it is skipped, too, unless its rule is TP_GROUP_ALL_ENDED. who
- * is required, why may be NULL; skipped (may be NULL) gets how many of its tasks. Asked again it goes on.
- * TP_NONE: there is no such group, or it has ended. TP_MISUSE also: with four eyes, where each skip needs a
- * second person. Outside an explicit transaction only. */
+ * they do. When these and the groups within it, which go on, have ended, it ends, and what waited for it is
+ * skipped, too, unless its rule is TP_GROUP_ALL_ENDED. who is required, why may be NULL; skipped (may be
+ * NULL) gets how many of its tasks. Asked again it goes on. TP_NONE: there is no such group, or it has ended.
+ * TP_MISUSE also: with four eyes, where each skip needs a second person. Outside an explicit transaction
+ * only. */
 TP_API TP_CHECKED tp_status tp_group_cancel(tp_conn *conn, const char *name, const char *who, const char *why,
                                             size_t *skipped);
 /* Forgets a group that has ended, and which tasks it had; they stay. The same is done to those that ended
@@ -1554,7 +1557,7 @@ typedef struct tp_hook {
 #define TP_HOOK_INIT                                                                                         \
     { sizeof(tp_hook), NULL, NULL, NULL }
 
-/* What is done when the queue is full. */
+/* What is done when the queue fills up. */
 typedef enum tp_full {
     TP_FULL_CALLER_RUNS = 0, /* one handler thread more than threads_max helps while more than half of the
                               * queue is taken, and no more is claimed than there is room for */

@@ -50,13 +50,13 @@ step_if_built() {
 
 # ---- Beside others -----------------------------------------------------------------------------------------
 # Tests wait a lot, and leave the processors to others. A chain is a process group whose steps run one after the other. One that is long
-# needs its share from the beginning: what is left of it when the others end has the processors alone, and seldom uses both. What its
+# needs its share from the beginning: what is left of it when the others end has the processors alone, and seldom uses all of them. What its
 # steps print comes when the chain is awaited.
 
 declare -A chains=() # process groups by name
 chain=''             # that of this shell
 
-# beside CHAIN NICENESS COMMAND...: a function that calls step and step_if_built.
+# beside CHAIN NICENESS COMMAND...: step, or a function that calls step and step_if_built.
 beside() {
   local niceness=$2
   say "== $1: beside what follows"

@@ -123,13 +123,12 @@ static enum cli_exit say_unstored(tp_worker *worker) {
     tp_worker_info info = TP_WORKER_INFO_INIT;
 
     if (tp_worker_about(worker, &info) != TP_OK || info.unstored == 0) return EXIT_DONE;
-    return cli_fail(EXIT_UNREACHABLE,
-                    "what became of %llu task%s could not be stored, or is not known; the errors above name "
-                    "them. Look at "
-                    "each: one that is open still is run again when its lease ends, also when it is done; "
-                    "cancel what must "
-                    "not be",
-                    (unsigned long long)info.unstored, info.unstored == 1 ? "" : "s");
+    return cli_fail(
+        EXIT_UNREACHABLE,
+        "what became of %llu task%s could not be stored, or is not known; the errors above name them. "
+        "One that is still open runs again when its lease ends, even if it is done: cancel it to prevent "
+        "that",
+        (unsigned long long)info.unstored, info.unstored == 1 ? "" : "s");
 }
 
 static enum cli_exit run(tp_worker *worker) {

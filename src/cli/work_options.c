@@ -21,9 +21,8 @@ struct poptOption work_table[] = {
     TEXT("queue", queue, "N", "claimed tasks that wait for a thread, at most (1000)"),
     TEXT("batch", batch, "N", "tasks in one claim (1000)"),
     TEXT("when-full", when_full, "run|put-back",
-         "what is done when the queue is full: one thread more runs tasks (run), or claim on and put back "
-         "what "
-         "finds no room"),
+         "what is done when more than half of the queue is taken: one thread more runs tasks (run), or claim "
+         "on and put back what finds no room"),
     TEXT("lease", lease, "TIME",
          "how long a claim holds without sign of life (60s); it is extended while a program runs"),
     TEXT("hot", hot, "TIME",

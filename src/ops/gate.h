@@ -45,9 +45,8 @@ TP_CHECKED tp_status tpi_gates_leave(tp_conn *conn, struct tpi_gated *tasks, siz
 /* Tasks were deleted from the failed pool, at most TPI_LIST_MAX: those that kept their place there leave it.
  */
 TP_CHECKED tp_status tpi_gates_deleted(tp_conn *conn, const char *const *ids, size_t count);
-/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last,
- * in their order.
- * Sorts the tasks by gate. */
+/* Tasks have come back from the failed pool: those that kept their place go on, the others are the last, in
+ * the order in which they are given. Sorts the tasks by gate. */
 TP_CHECKED tp_status tpi_gates_return(tp_conn *conn, struct tpi_gated *tasks, size_t count);
 
 /* Behind which gate is the task of the pending pool? TP_NONE: behind none, or it is not there. */

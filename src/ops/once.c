@@ -1,7 +1,7 @@
 /* tp_once: a key goes into the ledger once. Each try writes a mark of its own, so that a try outside a
- * transaction that got no answer is recognised by it, on any connection of its tp_env. Not by its task or
- * claim: these ask again also when they have been answered, and then the effect may be there. Where the
- * database cannot pass over what is there without an error, the ledger is read first. */
+ * transaction that got no answer is recognised by it, on any connection of its tp_env. Its task does not
+ * tell: one that runs again asks again though its first try was answered, and the effect may be there. Where
+ * the database cannot pass over what is there without an error, the ledger is read first. */
 #include <stdlib.h>
 #include <string.h>
 

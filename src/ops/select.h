@@ -43,7 +43,7 @@ void tpi_ids_narrow(struct tpi_ids *ids, struct tpi_ids *found);
  * order, each once. */
 TP_CHECKED tp_status tpi_select_members(tp_conn *conn, const char *group, const char *gate,
                                         struct tpi_ids *ids);
-/* The first of them behind the id after, at most most; how many. */
+/* Writes to out the first ids behind after, at most so many; returns how many. */
 size_t tpi_ids_behind(const struct tpi_ids *ids, const char *after, size_t most, const char **out);
 /* The first tasks of the group, or those that wait for its end, in the order of their ids, behind after_id
  * (NULL: all). */

@@ -1,5 +1,5 @@
-/* Ids by which people select tasks: of a group, and of those behind a gate, each by an index. Read next:
- * select.h. */
+/* Ids by which people select tasks: of a group, and of those behind a gate, each by an index; sorted,
+ * each once, and read in pieces. Read next: select.h. */
 #include <stdlib.h>
 #include <string.h>
 

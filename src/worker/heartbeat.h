@@ -46,9 +46,9 @@ int64_t tpi_heartbeat_next(const struct tpi_heartbeat *beat);
 /* Says that the worker is running, or stopping. With plan hold it also reads who died, and chooses between
  * holding and leases. */
 tp_status tpi_heartbeat_send(struct tpi_heartbeat *beat, struct tpi_session *session);
-/* A thread, arg is the heartbeat: sends those for which the dispatcher has no time, because a claim or a duty
- * of its waits for the database. Over a session of its own, so that whatever a heartbeat waits for holds up
- * no lease. */
+/* A thread, arg is the heartbeat: sends those for which the dispatcher has no time, because its claim, or one
+ * of its duties, waits for the database. Over a session of its own, so that whatever a heartbeat waits for
+ * holds up no lease. */
 void *tpi_heartbeat_main(void *arg);
 /* The last one: it has ended. */
 tp_status tpi_heartbeat_end(struct tpi_heartbeat *beat, struct tpi_session *session);

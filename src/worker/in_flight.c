@@ -43,8 +43,8 @@ static struct tpi_job *find(const tp_env *env, const char *id) {
     return job;
 }
 
-/* With the lock of its jobs taken. While its handler is called nobody but that may look at long params. What
- * was passed on is for the next claim to know, as long as that is here. */
+/* With the lock of its jobs taken. While its handler is called nobody else may read long params. A job that
+ * was passed on is not called done: the claim that follows it decides. */
 static enum tpi_known known_of(const struct tpi_job *job, const tp_task *task) {
     if (job->done && !atomic_load(&job->passed_on)) {
         enum tpi_content content = tpi_content_compare(job->task, task);

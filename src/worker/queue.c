@@ -21,14 +21,14 @@ static size_t spare(const struct tpi_queue *queue) {
     return queue->life->stepping || queue->executors >= most ? 0 : most - queue->executors;
 }
 
-/* Under the lock. Too full for another claim, whoever is idle. */
-static bool is_full(const struct tpi_queue *queue) {
+/* Under the lock. More than half of the queue is taken: no further claim, and one more thread may help. */
+static bool is_over_half(const struct tpi_queue *queue) {
     return queue->list.count > queue->options->queue / 2;
 }
 
 /* Under the lock. */
 static bool may_add(const struct tpi_queue *queue) {
-    bool one_more = queue->options->when_full == TP_FULL_CALLER_RUNS && is_full(queue) &&
+    bool one_more = queue->options->when_full == TP_FULL_CALLER_RUNS && is_over_half(queue) &&
                     queue->executors == (size_t)queue->options->threads_max;
     return spare(queue) > 0 || one_more;
 }
@@ -62,7 +62,7 @@ static size_t room(const struct tpi_queue *queue) {
 /* Under the lock. A claim for every single place that gets free would cost a round trip a task, so half of
  * the queue is to be free. */
 static bool worth_a_claim(const struct tpi_queue *queue) {
-    return !is_full(queue) && room(queue) > 0;
+    return !is_over_half(queue) && room(queue) > 0;
 }
 
 size_t tpi_queue_room(struct tpi_queue *queue) {
@@ -113,7 +113,7 @@ bool tpi_queue_is_stuck(const struct tpi_queue *queue) {
  * leases end, before the database is back, all that was done meanwhile would be done again. */
 static bool may_start(const struct tpi_queue *queue) {
     size_t busy = queue->executors - queue->idle;
-    bool needed = busy < (size_t)queue->options->threads_max || is_full(queue);
+    bool needed = busy < (size_t)queue->options->threads_max || is_over_half(queue);
     return queue->list.count && !queue->unanswered && needed;
 }
 

@@ -75,8 +75,8 @@ bool tpi_queue_is_empty(const struct tpi_queue *queue);
 void tpi_queue_count_idle(struct tpi_queue *queue, int change);
 /* Waits for a job, or until another executor may poll. */
 void tpi_queue_wait_work(struct tpi_queue *queue);
-/* Whether there is one executor more than threads_max, which helps while the queue is full and does not poll.
- */
+/* Whether there is one executor more than threads_max: it helps while more than half of the queue is taken,
+ * and does not poll. */
 bool tpi_queue_has_one_more(const struct tpi_queue *queue);
 /* Another executor may poll. */
 void tpi_queue_wake_executor(struct tpi_queue *queue);

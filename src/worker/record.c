@@ -55,7 +55,7 @@ void tpi_record_settled(struct tpi_record *record, const struct tpi_job *job,
     if (gave_up) tpi_alerter_wake(record->alerter);
 }
 
-static void tell_lost(struct tpi_record *record, const tp_task *task, const char *text) {
+static void record_lost(struct tpi_record *record, const tp_task *task, const char *text) {
     atomic_fetch_add(&record->counts.lost, 1);
     tpi_tally_outcome(record->tally, task->handler, TPI_TALLY_LOST);
     tpi_notify_send(record->notify, TP_EVENT_LOST, task, text);
@@ -69,11 +69,11 @@ void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const
              atomic_load(&job->started)
                  ? "its handler was called here: what it does outside the database may come twice"
                  : "its handler was not called here");
-    tell_lost(record, task, whole);
+    record_lost(record, task, whole);
 }
 
 void tpi_record_lost_unstarted(struct tpi_record *record, const tp_task *task) {
-    tell_lost(record, task, "the claim had gone to another before the task could be put back");
+    record_lost(record, task, "the claim had gone to another before the task could be put back");
 }
 
 void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text) {

@@ -4,7 +4,7 @@
 
 #include "worker/watchdog.h"
 
-enum { TPI_THREADS_OTHER = 10 }; /* than threads_max executors, at most */
+enum { TPI_THREADS_OTHER = 10 }; /* beside threads_max executors, at most; one is one more executor */
 
 struct tpi_slot;
 

@@ -171,7 +171,7 @@ static void run_all(struct cycle *cycle) {
         cycle->ran++;
     }
     cycle->whole = cycle->ran == cycle->count;
-    /* What was not run is anybody's when the transaction ends, but what was done under an earlier claim. */
+    /* What was not run is free when the transaction ends; what was done under an earlier claim is kept. */
     size_t kept = cycle->ran;
     for (size_t i = cycle->ran; i < cycle->count; i++) {
         if (cycle->jobs[i]->done)
