@@ -159,7 +159,8 @@ static tp_status find_settled(tp_conn *conn, const struct tpi_slot *slot) {
     struct tpi_row_state row = {.pool = TPI_POOL_PENDING};
     bool last = false;
     tp_status status = tpi_settled_find(conn, &locked, &row);
-    if (status == TP_OK && row.pool == TPI_POOL_PENDING) status = TP_NONE;
+    /* One that was put back keeps the token. */
+    if (status == TP_OK && row.pool == TPI_POOL_PENDING && row.state == TPI_STATE_HANDLING) status = TP_NONE;
     if (status == TP_NONE) status = tpi_history_failed(conn, locked.id, locked.owner, &last);
     return status == TP_OK ? TP_EXISTS : status;
 }

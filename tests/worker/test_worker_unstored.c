@@ -499,6 +499,7 @@ TEST(test_hold__what_was_stored_beside_a_task_that_another_has_taken_is_not_told
 HANDLER(be_done_once) {
     atomic_fetch_add(&rig.runs, 1);
     atomic_store(&given, true);
+    tp_run_delay(run, 3600000); /* of one that is put back */
     return arg ? (tp_verdict)(intptr_t)arg : TP_RUN_DONE;
 }
 
@@ -511,7 +512,10 @@ static void committed_unheard(tp_verdict verdict) {
     faults_refuse("settled", FAULTS_PERMANENT, 0, 1);
     tp_worker *worker =
         rig_start_with(1, be_done_once, .plan = "hold", .threads = 1, .retry = RIG_DELAYS(3600000));
-    rig_await(verdict == TP_RUN_DONE ? TP_EVENT_DONE : TP_EVENT_RETRY, 1);
+    rig_await(verdict == TP_RUN_DONE    ? TP_EVENT_DONE
+              : verdict == TP_RUN_LATER ? TP_EVENT_RELEASED
+                                        : TP_EVENT_RETRY,
+              1);
     rig_stop(worker);
     rig_expect(.runs = 1, .lost = 0, .errors = 0, .hits = 2);
 }
@@ -525,6 +529,49 @@ TEST(test_hold__nor_is_a_failure_that_was) {
     committed_unheard(TP_RUN_FAILED);
     rig_expect(1, 0, 0, .failures = 1, .retried = 1);
     rig_delete_pending();
+}
+
+TEST(test_hold__nor_is_one_that_was_put_back) {
+    committed_unheard(TP_RUN_LATER);
+    rig_expect(1, 0, 0, .failures = 0, .released = 1);
+    rig_delete_pending();
+}
+
+static atomic_bool no_leases;
+
+MEANS(claims_by_lease) {
+    return atomic_load(&no_leases) && runs(link, function, rig_claim_statement());
+}
+
+HANDLER(pay_first_be_done_else) {
+    const char *params = NULL;
+    if (tp_run_params(run, &params, NULL) != TP_OK) return TP_RUN_FAILED;
+    if (strcmp(params, "first") != 0) return rig_done(run, arg);
+    come_back();
+    return rig_pay(run, arg);
+}
+
+/* By a group whose first asks for the connection, so that the next is not run there. The commit may have
+ * begun the next transaction. */
+TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
+    rig_needs_hold();
+    tp_worker *holds = rig_open_with(pay_first_be_done_else, .plan = "hold");
+    tp_worker *leases = rig_open_with(pay_first_be_done_else, .threads = 1);
+    rig_put(3, "x");
+    rig_step(holds, 3); /* one, and two: the next group may have four */
+    rig_put(1, "second");
+    size_t aim = set_away(FAULTS_DEAD);
+    must(tp_worker_start(leases));
+    rig_await_seen(aim, 2);
+    atomic_store(&no_leases, true);
+    faults_refuse_at((struct faults_aim){.fits = claims_by_lease}, FAULTS_LOCKED, 0, 1000000);
+    rig_put(1, "first");
+    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    rig_step(holds, 1);
+    atomic_store(&no_leases, false);
+    rig_stop(leases);
+    rig_close(holds);
+    rig_expect(0, 5, 0, .runs = 5, .effects = 1, .errors = 0);
 }
 
 static size_t settles;      /* the aim of the test below */
