@@ -331,7 +331,7 @@ fi
 logs=$TP_SCRATCH/log/proof
 mkdir -p "$logs"
 rm -f "$times"
-export TASKPOOL_TEST_REQUIRE=1
+export TASKPOOL_TEST_REQUIRE=1 TP_PG_ROUNDS=4096
 # shellcheck disable=SC2119 # without options, so on disk: memory has no room for pools of ten million tasks
 begin_run
 [ "$last" = 0 ] || exit "$last"

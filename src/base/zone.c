@@ -29,6 +29,25 @@ struct tpi_zone {
 /* GLib shares zones between threads under a lock of its own that thread checkers cannot see. */
 static pthread_mutex_t zone_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void lock_zones(void) {
+    pthread_mutex_lock(&zone_lock);
+}
+
+static void unlock_zones(void) {
+    pthread_mutex_unlock(&zone_lock);
+}
+
+/* A fork waits until no thread has GLib's lock, which nobody would release in the child. */
+static void watch_forks(void) {
+    (void)pthread_atfork(lock_zones, unlock_zones, unlock_zones);
+}
+
+static void take_zones(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
+    lock_zones();
+}
+
 /* A name, not a path out of the database nor a rule in the manner of TZ. */
 static bool is_name(const char *name) {
     if (!isalpha((unsigned char)*name) || strlen(name) > NAME_MAX_BYTES) return false;
@@ -79,16 +98,16 @@ static tp_status find_name(const char *name, bool *usable) {
 }
 
 static GTimeZone *find_zone(const char *name) {
-    pthread_mutex_lock(&zone_lock);
+    take_zones();
     GTimeZone *found = g_time_zone_new_identifier(name);
-    pthread_mutex_unlock(&zone_lock);
+    unlock_zones();
     return found;
 }
 
 static void release(GTimeZone *zone) {
-    pthread_mutex_lock(&zone_lock);
+    take_zones();
     g_time_zone_unref(zone);
-    pthread_mutex_unlock(&zone_lock);
+    unlock_zones();
 }
 
 tp_status tpi_zone_open(const char *name, struct tpi_zone **zone) {

@@ -57,8 +57,16 @@ static struct {
     unsigned long last;
 } connects = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void init_connects(void) {
+/* In the child of a fork too: who connects there is a thread of the parent's. */
+static void free_connects(void) {
+    (void)pthread_mutex_init(&connects.lock, NULL);
     (void)tpi_cond_init(&connects.given);
+    connects.holder = 0;
+}
+
+static void init_connects(void) {
+    free_connects();
+    (void)pthread_atfork(NULL, NULL, free_connects);
 }
 
 unsigned long tpi_connect_slot_take(void) {

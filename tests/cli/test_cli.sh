@@ -504,8 +504,8 @@ exec 3>&-
 expect "stopped among the rows passed over" 130 '"rows":1000000,"inserted":0' \
     'interrupted; nothing was enqueued; the first 1000000 rows are dealt with: go on with --skip 1000000$'
 exec 3<>endless # nothing comes, and it does not end
-LD_PRELOAD=$late_signal ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
-    timeout 60 "$TASKPOOL" enqueue --file endless --handler batches >out 2>err
+timeout 900 env LD_PRELOAD="$late_signal" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" \
+    "$TASKPOOL" enqueue --file endless --handler batches >out 2>err
 code=$?
 exec 3>&-
 expect "stopped just before it waits for input" 130 '' 'interrupted; nothing was enqueued$'

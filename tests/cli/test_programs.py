@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 
-from pool import (BASE, LIMIT_S, SQLITE, TASKPOOL, at_once, check, environment, listed, main, program, read, run, shown,
+from pool import (BASE, DSN, LIMIT_S, SQLITE, TASKPOOL, at_once, check, environment, listed, main, program, read, run, shown,
                   until)
 
 
@@ -43,14 +43,14 @@ def enqueue(handler):
     return out.strip()
 
 
-def begin_work(handler, *args, before=(), folder="."):
+def begin_work(handler, *args, before=(), folder=".", dsn=DSN):
     """A worker in that folder, where its words are in the file err, with the program of that name."""
     for name in ("begun", "err", "out"):
         if os.path.exists(f"{folder}/{name}"):
             os.remove(f"{folder}/{name}")
     with open(f"{folder}/out", "w", encoding="utf-8") as out, open(f"{folder}/err", "w", encoding="utf-8") as err:
         return subprocess.Popen([*before, TASKPOOL, "work", f"--handler={handler}={os.getcwd()}/./{handler}", "--poll=50ms", *args],
-                                stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment({}), cwd=folder)
+                                stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment({"TASKPOOL_DSN": dsn}), cwd=folder)
 
 
 def await_end(worker, folder="."):
@@ -111,7 +111,7 @@ def test_unstored():
     python_program("unheard", "print(os.getpid(), file=open('begun', 'w'), flush=True)\n"
                               "while not os.path.exists('go'): time.sleep(0.02)\n")
     task = enqueue("unheard")
-    worker = begin_work("unheard")
+    worker = begin_work("unheard", dsn=DSN.replace("Timeout=60000", "Timeout=1000"))
     check("a program runs", until(lambda: numbers("begun")), read("err"))
     file = sqlite3.connect(BASE.partition("Database=")[2].partition(";")[0], isolation_level=None, timeout=LIMIT_S)
     file.execute("BEGIN IMMEDIATE")

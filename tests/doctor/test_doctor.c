@@ -103,13 +103,17 @@ static bool takes_in_a_thread(const struct tpi_link *link, const char *function)
            strncmp(function, "SQLExec", 7) == 0 && !pthread_equal(pthread_self(), still.examiner);
 }
 
-/* Until the other session has ended its transaction. */
+/* Until the other session has ended its transaction. If that was before it waits for this thread, so not for
+ * ever. */
 static void stand_still(struct tpi_link *link, void *arg) {
+    struct timespec until;
     (void)link, (void)arg;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
     pthread_mutex_lock(&still.lock);
     still.ends = 0;
     while (!still.ends)
-        pthread_cond_wait(&still.changed, &still.lock);
+        if (pthread_cond_timedwait(&still.changed, &still.lock, &until) != 0) break;
     pthread_mutex_unlock(&still.lock);
 }
 

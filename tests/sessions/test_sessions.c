@@ -685,6 +685,7 @@ TEST_SESSION(test_session__carries_out_an_approval_whatever_option_is_given) {
     expect_number(result.done, 1);
     tp_conn_close(conn);
     tp_env_close(env);
+    sql_run(pool.eye, "DELETE FROM tp_meta WHERE name = 'four_eyes'");
 }
 
 int main(void) {

@@ -54,7 +54,8 @@ static bool is_so(const char *question, long session) {
 /* One that is busy so often in a row on a single row waits: a busy machine does not keep one thread so long
  * from its turn. */
 void session_await_blocked(long session, struct aside *aside) {
-    enum { IN_A_ROW = 80, PAUSE_MS = 5, UNSEEN_MS = 1000 };
+    enum { IN_A_ROW = 80, FEW = 10, LONG_MS = 2000, PAUSE_MS = 5, UNSEEN_MS = 1000 };
+    int64_t since = 0;
     int seen = 0;
     if (!session) {
         breathe(UNSEEN_MS);
@@ -63,6 +64,8 @@ void session_await_blocked(long session, struct aside *aside) {
     while (seen < IN_A_ROW && !atomic_load(&aside->ended)) {
         seen = is_so(engine->waits, session) ? seen + 1 : 0;
         if (engine->waits_are_locks && seen) return;
+        if (seen <= 1) since = tpi_clock_mono_ms();
+        if (seen >= FEW && tpi_clock_mono_ms() - since >= LONG_MS) return; /* each look takes long */
         breathe(PAUSE_MS);
     }
 }

@@ -12,7 +12,7 @@
 
 #define ONE "018bcfe5-6800-7000-8000-000000000001"
 
-enum { CHILD_SECONDS = 60 };
+enum { CHILD_SECONDS = 300 };
 
 static struct tpi_jobs jobs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static const struct tpi_slot slot = {.task = {.id = ONE, .biz_key = "", .params = "x"}};

@@ -62,6 +62,7 @@ static void draft_doomed(struct draft *draft) {
 static size_t draft_group(struct producer *producer, struct draft *drafts, bool stays_long) {
     size_t count = 0, members = (size_t)soak_random(&producer->random, MEMBERS + 1);
 
+    if (producer->groups == 1 && !members) members = 1;
     draft_end(producer, &drafts[count++], producer->group);
     if (stays_long) draft_overdue(producer, &drafts[count++]);
     if (*producer->inner) {
@@ -111,7 +112,7 @@ bool soak_put_group(struct producer *producer) {
     if (soak_random(&producer->random, 3) == 0)
         snprintf(producer->inner, sizeof producer->inner, "%s-i%llu", producer->soak->name,
                  (unsigned long long)number);
-    producer->all_done = soak_random(&producer->random, 2);
+    producer->all_done = number == 1 || soak_random(&producer->random, 2); /* one at least is held up */
     stays_long = soak_random(&producer->random, 3) == 0;
     count = draft_group(producer, drafts, stays_long);
     status = soak_until_answered(producer, put_group, drafts, count, &asked);
