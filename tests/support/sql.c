@@ -108,12 +108,20 @@ bool sql_try(tp_conn *conn, const char *format, ...) {
     return true;
 }
 
+/* Alone in its transaction it changed nothing, and may be run again. */
+static bool met_deadlock(const tp_conn *conn) {
+    return conn->store.link.tx == TPI_TX_NONE && (strstr(reason, "[40001") || strstr(reason, "[40P01"));
+}
+
 int64_t sql_run(tp_conn *conn, const char *format, ...) {
     va_list list;
+    SQLHSTMT stmt = NULL;
     SQLLEN rows = 0;
-    va_start(list, format);
-    SQLHSTMT stmt = execute(tp_conn_dbc(conn), format, list);
-    va_end(list);
+    for (int i = 0; i < 100 && (!i || (!stmt && met_deadlock(conn))); i++) {
+        va_start(list, format);
+        stmt = execute(tp_conn_dbc(conn), format, list);
+        va_end(list);
+    }
     sure(stmt, "%s", reason);
     SQLRowCount(stmt, &rows);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
