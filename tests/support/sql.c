@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/conn.h"
 #include "support/check.h"
 #include "support/pool.h"
 
