@@ -352,7 +352,7 @@ static void read_value(struct reading *reading, const struct place *place) {
 
 char *mask_text(const struct masks *masks, const char *text, bool *hidden) {
     struct reading reading = {.masks = masks, .at = text};
-    struct place top;
+    struct place top = {{0}};
     char *shown = NULL;
     size_t length;
 

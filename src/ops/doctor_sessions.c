@@ -57,8 +57,10 @@ static void *run_rival(void *arg) {
     char state[16];
     tp_status answer = tp_begin(rival->conn);
     if (answer == TP_OK) answer = see_state(rival->conn, rival->id, state);
-    if (answer == TP_OK) say(rival, &rival->has_read);
-    if (answer == TP_OK) answer = tpi_doctor_take(rival->conn, rival->id, &rival->rows);
+    if (answer == TP_OK) {
+        say(rival, &rival->has_read);
+        answer = tpi_doctor_take(rival->conn, rival->id, &rival->rows);
+    }
     if (answer == TP_OK) answer = tp_commit(rival->conn);
     rival->error = tpi_error_keep();
     if (answer != TP_OK) tpi_link_rollback(&rival->conn->store.link);

@@ -76,8 +76,10 @@ static struct tpi_once_try *take_try(struct tpi_once_tries *tries, const char *k
     while (*at && strcmp((*at)->key, key) != 0)
         at = &(*at)->next;
     struct tpi_once_try *one = *at;
-    if (one) *at = one->next;
-    if (one) tries->count--;
+    if (one) {
+        *at = one->next;
+        tries->count--;
+    }
     pthread_mutex_unlock(&tries->lock);
     return one;
 }

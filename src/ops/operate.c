@@ -277,12 +277,12 @@ static tp_status next_chunk(struct tpi_operation *op, const struct tpi_operate_s
     struct tpi_args args = {0};
     const char *ids[TPI_CHUNK], *last = NULL;
     bool given = op->ids.narrowed; /* to no task at all is no wish for all others */
-    size_t most = given || *op->select.alike ? TPI_CHUNK : room, some = 0;
+    size_t most = given || *op->select.alike ? TPI_CHUNK : room;
     enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
     *more = false;
     select_args(op, step, &args);
     if (given) {
-        some = tpi_ids_behind(&op->ids, after, TPI_CHUNK, ids);
+        size_t some = tpi_ids_behind(&op->ids, after, TPI_CHUNK, ids);
         if (!some) return TP_OK;
         tpi_args_list(&args, ids, some);
         if (some == most) last = ids[some - 1];

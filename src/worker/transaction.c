@@ -162,8 +162,9 @@ static void run_all(struct tpi_cycle *cycle) {
 
 /* A whole group that never asked and did not take long: the next may be larger. */
 static void learn(struct tpi_cycle *cycle) {
-    size_t given = cycle->part->options->settle_count, most = given < TPI_GROUP_MAX ? given : TPI_GROUP_MAX;
+    size_t most = cycle->part->options->settle_count;
     size_t group = cycle->hold->group ? cycle->hold->group : 1;
+    if (most > TPI_GROUP_MAX) most = TPI_GROUP_MAX;
     if (cycle->asked)
         group = 1;
     else if (cycle->took_ms > TPI_GROUP_MS)

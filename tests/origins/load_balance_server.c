@@ -55,6 +55,7 @@ static void finish_server(tp_worker *worker) {
 TEST(test_server__fifty_threads_and_a_full_queue_and_one_more_helps) {
     tp_worker *worker = start_server(TP_FULL_CALLER_RUNS);
     await_arrived(THREADS + 1);
+    await(look(worker).queued + look(worker).running >= QUEUE);
     expect_in_hand(look(worker), QUEUE, THREADS, 1);
     finish_server(worker);
 }

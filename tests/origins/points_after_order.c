@@ -192,6 +192,7 @@ TEST(test_points__never_holds_more_than_its_queue_and_threads) {
     tp_worker *worker = worker_by(&options, "points", wait_at_gate);
     must(tp_worker_start(worker));
     await_arrived(THREADS + 1);
+    await(look(worker).queued + look(worker).running >= QUEUE);
     expect_in_hand(look(worker), QUEUE, THREADS, 1);
     gate_open(&scene.gate);
     must(tp_worker_join(worker));
