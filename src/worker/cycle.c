@@ -91,6 +91,26 @@ static bool is_passed_on(const struct tpi_cycle *cycle, struct tpi_job *held) {
     return true;
 }
 
+/* What is claimed by a lease now: the completer writes what became of it, or it is run again. */
+static void hand_on(struct tpi_cycle *cycle, size_t i, struct tpi_job *job) {
+    const struct tpi_job *held = cycle->jobs[i];
+    const struct tpi_outcome *outcome = &held->settle.outcome;
+    struct tpi_completer *completer = cycle->part->completer;
+    if (job->done) {
+        tpi_completer_submit(completer, job, TP_RUN_DONE, NULL, 0, false);
+    } else if (!is_to_run_again(cycle, i)) {
+        const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
+        if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
+        job->settle.counted = held->settle.counted;
+        tpi_completer_submit(completer, job, outcome->verdict, outcome->reason, outcome->delay_ms,
+                             outcome->no_retry);
+    } else if (tpi_lifetime_stopping(cycle->part->life)) {
+        tpi_completer_submit(completer, job, TP_RUN_LATER, NULL, 0, false);
+    } else {
+        tpi_run_job(cycle->part->runs, cycle->session, job);
+    }
+}
+
 /* Claims the task anew, by a lease, and lets the completer write what became of it, or runs it again by that
  * lease, so that one that loses its transaction each time is counted in the end. */
 bool tpi_cycle_settle_apart(struct tpi_cycle *cycle, size_t i) {
@@ -108,23 +128,8 @@ bool tpi_cycle_settle_apart(struct tpi_cycle *cycle, size_t i) {
         tpi_record_lost_settle(cycle->part->record, held);
     else if (status != TP_OK)
         tpi_record_dropped(cycle->part->record, held, tp_last_error()->text);
-    else if (!job)
-        return false;
-    else if (job->done)
-        tpi_completer_submit(cycle->part->completer, job, TP_RUN_DONE, NULL, 0, false);
-    else if (is_to_run_again(cycle, i)) {
-        if (tpi_lifetime_stopping(cycle->part->life))
-            tpi_completer_submit(cycle->part->completer, job, TP_RUN_LATER, NULL, 0, false);
-        else
-            tpi_run_job(cycle->part->runs, cycle->session, job);
-    } else {
-        const struct tpi_stop_notice *notice = atomic_load(&held->stop_notice);
-        if (notice) tpi_job_notify_stop(job, notice->who, notice->why);
-        job->settle.counted = held->settle.counted;
-        tpi_completer_submit(cycle->part->completer, job, held->settle.outcome.verdict,
-                             held->settle.outcome.reason, held->settle.outcome.delay_ms,
-                             held->settle.outcome.no_retry);
-    }
+    else if (job)
+        hand_on(cycle, i, job);
     return false;
 }
 
