@@ -306,6 +306,8 @@ TEST(test_patterns__make_a_gate_with_its_first_task_and_it_goes_with_its_last) {
     expect_gates(2); /* = and the pattern */
     expect(TP_MISUSE, tp_gate_remove(pool.a, "tenant-*", NULL));
     complete(a[0]);
+    /* Before the one that was let through just now, also by a clock that was carried on and is put right. */
+    sql_run(pool.eye, "UPDATE tp_pending SET due_at = due_at - 5000 WHERE id = '%s'", b[0]);
     complete(b[0]);
     complete(a[1]);
     complete(a[2]);

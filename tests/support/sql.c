@@ -111,7 +111,8 @@ bool sql_try(tp_conn *conn, const char *format, ...) {
 
 /* Alone in its transaction it changed nothing, and may be run again. */
 static bool met_deadlock(const tp_conn *conn) {
-    return conn->store.link.tx == TPI_TX_NONE && (strstr(reason, "[40001") || strstr(reason, "[40P01"));
+    const struct tpi_link *link = &conn->store.link;
+    return link->owned && link->tx == TPI_TX_NONE && (strstr(reason, "[40001") || strstr(reason, "[40P01"));
 }
 
 int64_t sql_run(tp_conn *conn, const char *format, ...) {

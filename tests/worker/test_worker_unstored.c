@@ -538,9 +538,11 @@ TEST(test_hold__nor_is_one_that_was_put_back) {
 }
 
 static atomic_bool no_leases;
+static pthread_t stepping; /* may claim */
 
 MEANS(claims_by_lease) {
-    return atomic_load(&no_leases) && runs(link, function, rig_claim_statement());
+    return atomic_load(&no_leases) && !pthread_equal(pthread_self(), stepping) &&
+           runs(link, function, rig_claim_statement());
 }
 
 HANDLER(pay_first_be_done_else) {
@@ -557,8 +559,10 @@ TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
     rig_needs_hold();
     tp_worker *holds = rig_open_with(pay_first_be_done_else, .plan = "hold");
     tp_worker *leases = rig_open_with(pay_first_be_done_else, .threads = 1);
-    rig_put(3, "x");
-    rig_step(holds, 3); /* one, and two: the next group may have four */
+    rig_put(1, "x");
+    rig_step(holds, 1);
+    holds->step.group = 2;
+    stepping = pthread_self();
     rig_put(1, "second");
     size_t aim = set_away(FAULTS_DEAD);
     must(tp_worker_start(leases));
@@ -571,7 +575,7 @@ TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
     atomic_store(&no_leases, false);
     rig_stop(leases);
     rig_close(holds);
-    rig_expect(0, 5, 0, .runs = 5, .effects = 1, .errors = 0);
+    rig_expect(0, 3, 0, .runs = 3, .effects = 1);
 }
 
 static size_t settles;      /* the aim of the test below */
