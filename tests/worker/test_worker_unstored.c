@@ -84,9 +84,11 @@ TEST(test_stop__is_not_waited_for_by_what_is_refused) {
 }
 
 static atomic_bool away, renewer_away;
+static pthread_t stepping; /* for this thread nothing is away */
 
 /* For all but the claimer. */
 MEANS(is_away) {
+    if (pthread_equal(pthread_self(), stepping)) return false;
     return (runs(link, function, "move_finished") && atomic_load(&away)) ||
            (runs(link, function, "settle_extend") && atomic_load(&renewer_away));
 }
@@ -538,7 +540,6 @@ TEST(test_hold__nor_is_one_that_was_put_back) {
 }
 
 static atomic_bool no_leases;
-static pthread_t stepping; /* may claim */
 
 MEANS(claims_by_lease) {
     return atomic_load(&no_leases) && !pthread_equal(pthread_self(), stepping) &&
@@ -548,9 +549,7 @@ MEANS(claims_by_lease) {
 HANDLER(pay_first_be_done_else) {
     const char *params = NULL;
     if (tp_run_params(run, &params, NULL) != TP_OK) return TP_RUN_FAILED;
-    if (strcmp(params, "first") != 0) return rig_done(run, arg);
-    come_back();
-    return rig_pay(run, arg);
+    return strcmp(params, "first") == 0 ? rig_pay(run, arg) : rig_done(run, arg);
 }
 
 /* By a group whose first asks for the connection, so that the next is not run there. The commit may have
@@ -572,7 +571,9 @@ TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
     rig_put(1, "first");
     must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_step(holds, 1);
+    stepping = (pthread_t){0};
     atomic_store(&no_leases, false);
+    come_back();
     rig_stop(leases);
     rig_close(holds);
     rig_expect(0, 3, 0, .runs = 3, .effects = 1);
