@@ -63,8 +63,8 @@ quick_steps() {
 
 full_steps() {
   beside asan 0 asan_steps
-  beside tsan 0 tsan_steps
-  beside static 0 static_steps
+  beside tsan 4 tsan_steps
+  beside static 10 static_steps
   beside soak 10 soak
   step_if_built "release: tests" run_tests release -LE '^(proof|asan|tsan)$'
   await_chain asan
