@@ -89,7 +89,7 @@ def judge_groups(client, tasks, records, verdict):
             verdict.find("torn", f"group {group.parent} ended before group {name}, which is within it", parent.at)
         judge_group(name, group, members[name], waiting[name], tasks, ends.get(name, 0), verdict)
     for word, ids in records.items():
-        for task_id in set(ids) - set(members.get(word[3:], ())) if word.startswith("in-") else ():
+        for task_id in (set(ids) & tasks.keys()) - set(members.get(word[3:], ())) if word.startswith("in-") else ():
             verdict.find("lost", f"task {task_id} was put into group {word[3:]}, which knows nothing of it")
     for name in set(records["closed"] + records["missed"]) - groups.keys():
         verdict.find("lost", f"group {name} was opened and is not there")

@@ -95,6 +95,10 @@ class EndsTest(unittest.TestCase):
         self.records.append("in-out a3")
         self.breaks("DELETE FROM tp_group_task WHERE task_id = '#a3'", "lost", "knows nothing of it")
 
+    def test_a_task_that_another_of_its_key_kept_out_is_in_no_group(self):
+        self.records += ["maybe e1", "in-out e1"]
+        self.assertEqual(self.found(), [])
+
     def test_a_group_that_ended_while_its_task_is_open_is_found(self):
         self.sql.execute("INSERT INTO tp_pending VALUES (?, 'pay', 'pending', 0, '', 'ok')", (id_of("e1"),))
         self.breaks("INSERT INTO tp_group_task VALUES ('out', 0, '#e1')", "torn", "its task e1 has not", "stuck")
