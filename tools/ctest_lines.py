@@ -1,12 +1,14 @@
 #!/usr/bin/env -S python3 -B
 """ctest_lines.py BUILD FILE: reads what ctest prints. Passes on the output of tests that failed, and says at the end how many were
-skipped; adds a line for each test to FILE (seconds, build, name, verdict); on a terminal (TP_TERMINAL names it) one line shows how
-far it is. Exit code 1 when a test failed or none ran."""
+skipped; adds a line for each test to FILE (seconds, build, name, verdict), and what a failed one said to FILE.failed, from where its
+first failure begins; on a terminal (TP_TERMINAL names it) one line shows how far it is. Exit code 1 when a test failed or none ran."""
 import os
 import re
 import sys
 
 TEST = re.compile(r"\s*(\d+)/(\d+) Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*\w+|Not Run|\S.*?)\s+([\d.]+) sec")
+SAID = re.compile(r"\[  (ERROR|FAILED) |FAIL|Error|ERROR|Traceback|fail")
+SAID_LINES = 30
 NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec\*proc|Internal ctest changing|Test project ")
 
 
@@ -32,7 +34,8 @@ def main(build, path):
 
     counts = {"passed": 0, "skipped": 0, "failed": 0}
     in_summary = False
-    with open(path, "a", encoding="utf-8", buffering=1) as times:
+    said = SAID_LINES
+    with open(path, "a", encoding="utf-8", buffering=1) as times, open(f"{path}.failed", "a", encoding="utf-8", buffering=1) as failures:
         for line in sys.stdin:
             match = TEST.match(line)
             if match:
@@ -41,13 +44,20 @@ def main(build, path):
                 counts[verdict] += 1
                 times.write(f"{seconds}\t{build}\t{name}\t{verdict}\n")
                 progress(f"{number}/{total} {name}" if verdict != "failed" else "")
+                said = SAID_LINES
                 if verdict == "failed":
                     print(f"FAILED {name} ({build}), {seconds} s", flush=True)
+                    failures.write(f"{name} ({build}):\n")
+                    said = 0
                 continue
             in_summary = in_summary or line.startswith(("The following tests", "Total Test time"))
             if not NOISE.match(line) and not in_summary:
                 progress("")
                 print(line, end="", flush=True)
+                if said or SAID.search(line):
+                    said += 1
+                    if said <= SAID_LINES:
+                        failures.write(f"  {line}")
     progress("")
     if counts["skipped"]:
         print(f"SKIPPED: {counts['skipped']} tests ({build}); tests/support/on_database.sh says what they want")

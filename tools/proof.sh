@@ -330,7 +330,7 @@ fi
 . tools/steps.sh
 logs=$TP_SCRATCH/log/proof
 mkdir -p "$logs"
-rm -f "$times"
+rm -f "$times" "$times.failed"
 export TASKPOOL_TEST_REQUIRE=1 TP_PG_ROUNDS=4096
 # shellcheck disable=SC2119 # without options, so on disk: memory has no room for pools of ten million tasks
 begin_run

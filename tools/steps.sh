@@ -114,6 +114,10 @@ report() {
     say "all steps passed"
     return 0
   fi
+  if [ -s "$times.failed" ]; then
+    say "what failed tests said, from their first failure on:"
+    cat "$times.failed"
+  fi
   say "FAILED steps: ${#failed[@]}"
   printf '  %s\n' "${failed[@]}"
   return 1

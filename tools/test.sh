@@ -97,7 +97,7 @@ cd "$TP_ROOT" || exit 1
 # shellcheck source-path=SCRIPTDIR source=steps.sh
 . tools/steps.sh
 mkdir -p "$TP_SCRATCH/log"
-rm -f "$times"
+rm -f "$times" "$times.failed"
 if [ -t 1 ]; then
   TP_TERMINAL=$(readlink "/proc/$$/fd/1") && export TP_TERMINAL
 fi
