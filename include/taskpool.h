@@ -1574,13 +1574,13 @@ typedef enum tp_pace {
  * long as the worker. */
 typedef struct tp_worker_options {
     size_t size;
-    int threads;           /* handler threads that are always there; 0: 4 */
+    int threads;           /* handler threads that are always there; 0: 4; 1,000 at most */
     int threads_max;       /* up to so many while the queue is not empty (see when_full); 0: as threads */
     int64_t keep_alive_ms; /* idle threads above threads end after; 0: 60,000 */
-    size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000 */
+    size_t queue;          /* tasks claimed that wait for a thread, at most; 0: 1,000; at most 1,000,000 */
     tp_full when_full;
     size_t batch;     /* tasks in one claim at most; 0: 1,000 */
-    int64_t lease_ms; /* 0: 60,000; extended in the background while a task is in hand */
+    int64_t lease_ms; /* 0: 60,000; 100 at least; extended in the background while a task is in hand */
     tp_pace pace;
     int64_t poll_ms;          /* the pause; 0: 500, and hot_ms. After a full batch the next claim comes at
                                * once. Pauses are up to a tenth shorter at random */
@@ -1590,7 +1590,7 @@ typedef struct tp_worker_options {
     size_t shard_count;
     int in_order;          /* 1: handlers in the order in which they were registered, each before the next */
     const char *plan;      /* NULL: the environment's */
-    size_t settle_count;   /* completions settled in one transaction at most; 0: 100, 1: each its own */
+    size_t settle_count;   /* completions in one transaction, 1,000 at most; 0: 100, 1: each its own */
     int64_t settle_ms;     /* how long a completion may wait for others; 0: 5 */
     const tp_retry *retry; /* for handlers without their own */
     int64_t stop_ms;       /* how long running handlers may take to end after the stop; 0: for ever */

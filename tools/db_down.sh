@@ -12,44 +12,21 @@ Stops the test servers; harmless when none runs.
 END
 }
 
-wait_gone() {
-  local pid=$1 waited
+down() {
+  local name=$1 signal=$2 pid=$3 folder=$4 waited
+  if [ -z "$pid" ]; then
+    say "$name: not running"
+    return
+  fi
+  kill "-$signal" "$pid"
   for ((waited = 0; waited < 300; waited++)); do
-    kill -0 "$pid" 2>/dev/null || return 0
+    kill -0 "$pid" 2>/dev/null || {
+      say "$name: stopped"
+      return
+    }
     sleep 0.1
   done
-  return 1
-}
-
-# SIGINT is PostgreSQL's fast shutdown: sessions are ended, then everything is written.
-pg_down() {
-  local pid
-  pid=$(pg_pid) || {
-    say "PostgreSQL: not running"
-    return
-  }
-  kill -INT "$pid"
-  wait_gone "$pid" || die "PostgreSQL (process $pid) does not stop; see $pg_dir/server.log"
-  say "PostgreSQL: stopped"
-}
-
-maria_down() {
-  local pid
-  pid=$(maria_pid) || {
-    say "MariaDB: not running"
-    return
-  }
-  kill -TERM "$pid"
-  wait_gone "$pid" || die "MariaDB (process $pid) does not stop; see $maria_dir/server.log"
-  say "MariaDB: stopped"
-}
-
-my_down() {
-  local pid
-  pid=$(my_pid) || return 0
-  kill -TERM "$pid"
-  wait_gone "$pid" || die "MySQL (process $pid) does not stop; see $my_dir/server.log"
-  say "MySQL: stopped"
+  die "$name (process $pid) does not stop; see $folder/server.log"
 }
 
 wipe() {
@@ -65,9 +42,10 @@ stop() {
   fi
   exec 9>"$TP_SCRATCH/lock"
   flock -w 180 9 || die "another db_up.sh or db_down.sh is at work on $TP_SCRATCH"
-  pg_down
-  maria_down
-  my_down
+  # SIGINT is PostgreSQL's fast shutdown: sessions are ended, then everything is written.
+  down PostgreSQL INT "$(pg_pid)" "$pg_dir"
+  down MariaDB TERM "$(maria_pid)" "$maria_dir"
+  [ -z "$(my_pid)" ] || down MySQL TERM "$(my_pid)" "$my_dir"
   case $TP_BASE in
     "$memory_folder"/*) wipe ;;
   esac

@@ -20,13 +20,11 @@ static void forget_all(void) {
     atomic_store(&wait_count, 0);
 }
 
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
     (void)pthread_atfork(NULL, NULL, forget_all);
 }
 
 void tpi_ended_add(struct tpi_ended *ended, const char *id) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, watch_forks);
     tpi_utf8_copy(id, ended->id, sizeof ended->id);
     ended->has_cond = tpi_cond_init(&ended->cond);
     ended->notified = false;

@@ -16,13 +16,11 @@ static void forget_all(void) {
     atomic_store(&listen_count, 0);
 }
 
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
     (void)pthread_atfork(NULL, NULL, forget_all);
 }
 
 void tpi_wake_add(struct tpi_wake *wake) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     wake->next = first;
     first = wake;

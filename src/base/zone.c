@@ -38,14 +38,8 @@ static void unlock_zones(void) {
 }
 
 /* A fork waits until no thread has GLib's lock, which nobody would release in the child. */
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
     (void)pthread_atfork(lock_zones, unlock_zones, unlock_zones);
-}
-
-static void take_zones(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, watch_forks);
-    lock_zones();
 }
 
 /* A name, not a path out of the database nor a rule in the manner of TZ. */
@@ -98,14 +92,14 @@ static tp_status find_name(const char *name, bool *usable) {
 }
 
 static GTimeZone *find_zone(const char *name) {
-    take_zones();
+    lock_zones();
     GTimeZone *found = g_time_zone_new_identifier(name);
     unlock_zones();
     return found;
 }
 
 static void release(GTimeZone *zone) {
-    take_zones();
+    lock_zones();
     g_time_zone_unref(zone);
     unlock_zones();
 }

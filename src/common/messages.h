@@ -16,7 +16,7 @@
     X(EXIT_DATABASE, 6, "the database or its driver refused, failed, or cannot do it")                       \
     X(EXIT_PROGRAM, 7, "a handler program, or taskpool-bench, cannot be run")                                \
     X(EXIT_GAVE_UP, 8, "work --drain: tasks went to the failed pool")                                        \
-    X(EXIT_BAD, 9, "check, doctor: not as it must be; erase: something is left; approve: rows have changed") \
+    X(EXIT_BAD, 9, "check, doctor: not as it must be; adopt, approve, enqueue, erase: not done as asked")    \
     X(EXIT_TOTALS, 12, "control-totals, adopt: totals differ")                                               \
     X(EXIT_REQUESTED, 13, "written as a request; waits for a second person")                                 \
     X(EXIT_FAILED, 14, "enqueue --wait: the task went to the failed pool")                                   \

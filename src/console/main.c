@@ -67,14 +67,11 @@ static struct poptOption table[] = {
 
 static const struct usage usage = {
     "[user add NAME | user remove NAME | user list]",
-    "Shows pools in a web page: what waits, fails and runs, tasks with their lives, workers, schedules, "
-    "history.\n"
-    "With --users, people sign in, and operators may retry, skip, release, pause, resume, drain, fire and "
-    "edit;\n"
-    "what they do is recorded in the pool's history with their name. Without --pool it shows the one pool "
-    "of\n"
-    "TASKPOOL_DSN. It listens for this machine only, by HTTP; for others it speaks TLS, or a proxy in front "
-    "does.\n"
+    "Shows pools in a web page: what waits, fails and runs, tasks with their lives, workers, schedules,\n"
+    "history. With --users, people sign in, and operators may retry, cancel, skip, release, pause, resume,\n"
+    "drain, fire and edit; what they do is recorded in the pool's history with their name. Without --pool\n"
+    "it shows the one pool of TASKPOOL_DSN. It listens for this machine only, by HTTP; for others it speaks\n"
+    "TLS, or a proxy in front does.\n"
     "user add reads the password from the terminal or from standard input.\n",
     "  taskpool-console\n"
     "  taskpool-console user add ann --role operator --users /etc/taskpool/console.users\n"

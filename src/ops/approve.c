@@ -3,7 +3,6 @@
  * changed. Whatever is not as it was rolls all of it back. Read next: request.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,22 +35,11 @@ static const struct held_pool {
              {"history", false, false, TPI_S_request_keys}};
 enum { POOLS = sizeof pools / sizeof pools[0], ONCE = 3 };
 
-struct keys {
-    struct tpi_texts texts;
-    const char **all;
-    size_t count;
-};
-
-static tp_status read_keys(struct approval *approval, const struct held_pool *pool, struct keys *keys) {
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
+static tp_status read_keys(struct approval *approval, const struct held_pool *pool, struct tpi_keys *keys) {
     struct tpi_args args = {0};
-    void *all = NULL;
     tpi_args_text(&args, TPI_P_id, approval->id);
     tpi_args_text(&args, TPI_P_pool, pool->name);
-    tp_status status = tpi_store_list(&approval->conn->store, TPI_S_request_keys, &args, only, &keys->texts,
-                                      sizeof *keys->all, &all, &keys->count);
-    keys->all = all;
-    return status;
+    return tpi_store_keys(&approval->conn->store, TPI_S_request_keys, &args, keys);
 }
 
 static void say(struct approval *approval, const char *what, const char *id) {
@@ -71,7 +59,7 @@ static tp_status say_stale(struct approval *approval, struct tpi_args *args) {
 }
 
 /* TP_STALE: one of them is gone, or not as it was when the request was written. */
-static tp_status hold(struct approval *approval, const struct held_pool *pool, const struct keys *keys) {
+static tp_status hold(struct approval *approval, const struct held_pool *pool, const struct tpi_keys *keys) {
     struct tpi_store *store = &approval->conn->store;
     struct tpi_args args = {0};
     tp_status status = TP_OK;
@@ -89,7 +77,8 @@ static tp_status hold(struct approval *approval, const struct held_pool *pool, c
     return status;
 }
 
-static tp_status change(struct approval *approval, const struct held_pool *pool, const struct keys *keys) {
+static tp_status change(struct approval *approval, const struct held_pool *pool,
+                        const struct tpi_keys *keys) {
     const tp_request *request = &approval->request;
     size_t done = 0;
     bool skips = strcmp(request->act, TPI_ACT_SKIP) == 0, purges = strcmp(request->act, TPI_ACT_PURGE) == 0;
@@ -111,7 +100,7 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
 }
 
 /* All rows are locked before the first is changed, and before the audit's head is. */
-static tp_status change_all(struct approval *approval, struct keys keys[POOLS]) {
+static tp_status change_all(struct approval *approval, struct tpi_keys keys[POOLS]) {
     const tp_request *request = &approval->request;
     size_t found = 0;
     tp_status status = TP_OK;
@@ -130,12 +119,10 @@ static tp_status change_all(struct approval *approval, struct keys keys[POOLS]) 
 }
 
 static tp_status carry_out_rows(struct approval *approval) {
-    struct keys keys[POOLS] = {{.count = 0}};
+    struct tpi_keys keys[POOLS] = {{.count = 0}};
     tp_status status = change_all(approval, keys);
-    for (size_t i = 0; i < POOLS; i++) {
-        free(keys[i].all);
-        tpi_texts_free(&keys[i].texts);
-    }
+    for (size_t i = 0; i < POOLS; i++)
+        tpi_keys_free(&keys[i]);
     return status;
 }
 

@@ -219,20 +219,16 @@ static tp_status erase_all(struct erasure *erasure) {
 
 static tp_status note_pool(struct erasure *erasure, const char *id, const struct erased_pool *pool,
                            size_t *count) {
-    static const struct tpi_column only[] = {{TPI_READ_TEXT, 0, 0}, TPI_COLUMN_END};
-    struct tpi_texts texts = {0};
+    struct tpi_keys ids = {.count = 0};
     struct tpi_args args = {0};
-    void *ids = NULL;
-    size_t found = 0;
     tpi_args_text(&args, TPI_P_biz_key, erasure->biz_key);
     tpi_args_number(&args, TPI_P_limit, TP_REQUEST_ROWS_MAX + 1);
     tpi_args_number(&args, TPI_P_since, -TPI_END_OF_TIME);
     tpi_args_number(&args, TPI_P_before, TPI_END_OF_TIME);
-    tp_status status = tpi_store_list(&erasure->conn->store, pool->pick, &args, only, &texts,
-                                      sizeof(const char *), &ids, &found);
-    if (status == TP_OK) status = tpi_request_note(erasure->conn, id, pool->note, &args, ids, found, count);
-    free(ids);
-    tpi_texts_free(&texts);
+    tp_status status = tpi_store_keys(&erasure->conn->store, pool->pick, &args, &ids);
+    if (status == TP_OK)
+        status = tpi_request_note(erasure->conn, id, pool->note, &args, ids.all, ids.count, count);
+    tpi_keys_free(&ids);
     return status;
 }
 

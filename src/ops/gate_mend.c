@@ -55,16 +55,11 @@ static tp_status do_each(tp_conn *conn, gate_fn fn, const char *const *names, si
 }
 
 tp_status tpi_gates_mend(tp_conn *conn) {
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
-    struct tpi_texts texts = {0};
-    void *all = NULL;
-    size_t count = 0;
-    tp_status status =
-        tpi_store_list(&conn->store, TPI_S_gate_lacking, &args, only, &texts, sizeof(char *), &all, &count);
-    if (status == TP_OK) status = do_each(conn, tpi_gate_mend, all, count);
-    free(all);
-    tpi_texts_free(&texts);
+    struct tpi_keys gates = {.count = 0};
+    tp_status status = tpi_store_keys(&conn->store, TPI_S_gate_lacking, &args, &gates);
+    if (status == TP_OK) status = do_each(conn, tpi_gate_mend, gates.all, gates.count);
+    tpi_keys_free(&gates);
     return status;
 }
 

@@ -5,11 +5,9 @@
 #include "ops/gate_row.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/texts.h"
 #include "ops/refused.h"
 #include "store/cursor.h"
 
@@ -268,17 +266,11 @@ static tp_status advance(tp_conn *conn, const char *name, int64_t ms) {
 }
 
 tp_status tpi_gates_advance(tp_conn *conn, int64_t ms) {
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
-    struct tpi_texts texts = {0};
-    void *all = NULL;
-    size_t count = 0;
-    tp_status status =
-        tpi_store_list(&conn->store, TPI_S_gate_tokens, &args, only, &texts, sizeof(char *), &all, &count);
-    const char *const *names = all;
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = advance(conn, names[i], ms);
-    free(all);
-    tpi_texts_free(&texts);
+    struct tpi_keys gates = {.count = 0};
+    tp_status status = tpi_store_keys(&conn->store, TPI_S_gate_tokens, &args, &gates);
+    for (size_t i = 0; i < gates.count && status == TP_OK; i++)
+        status = advance(conn, gates.all[i], ms);
+    tpi_keys_free(&gates);
     return status == TP_NONE ? TP_OK : status;
 }

@@ -3,7 +3,6 @@
  * the answer names is looked at once more under the lock of its row, where nobody can put a task in; then the
  * group ends and what waited for it becomes due, in one transaction. See group.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -156,19 +155,15 @@ static tp_status in_scope(tp_conn *conn, const char *name, group_fn *act, bool *
  * clock. */
 static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *act, int64_t until,
                              size_t *ended) {
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     struct tpi_args args = {0};
-    struct tpi_texts texts = {0};
-    void *all = NULL;
-    size_t count = 0;
+    struct tpi_keys groups = {.count = 0};
     struct tpi_kept_error kept = {0};
     tp_status met = TP_OK;
-    tp_status status = tpi_store_list(&conn->store, which, &args, only, &texts, sizeof(char *), &all, &count);
-    const char *const *names = all;
-    size_t first = count ? tpi_random() % count : 0;
-    for (size_t i = 0; i < count && status == TP_OK && (!i || tpi_clock_mono_ms() < until); i++) {
+    tp_status status = tpi_store_keys(&conn->store, which, &args, &groups);
+    size_t first = groups.count ? tpi_random() % groups.count : 0;
+    for (size_t i = 0; i < groups.count && status == TP_OK && (!i || tpi_clock_mono_ms() < until); i++) {
         bool over = false;
-        status = in_scope(conn, names[(first + i) % count], act, &over);
+        status = in_scope(conn, groups.all[(first + i) % groups.count], act, &over);
         *ended += over;
         bool next_may_do = status == TP_CONFLICT || status == TP_TIMEOUT || status == TP_DB;
         if (!next_may_do && status != TP_NONE) continue;
@@ -178,8 +173,7 @@ static tp_status act_on_each(tp_conn *conn, enum tpi_statement which, group_fn *
         }
         status = TP_OK;
     }
-    free(all);
-    tpi_texts_free(&texts);
+    tpi_keys_free(&groups);
     if (status == TP_OK && met != TP_OK) tpi_error_restore(&kept);
     return status == TP_OK ? met : status;
 }

@@ -269,29 +269,39 @@ static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate
 
 /* ---- All of it ----------------------------------------------------------------------------------------- */
 
+/* The selected ones of the given ids. */
+static tp_status read_given(struct tpi_operation *op, const struct tpi_operate_step *step, const char *after,
+                            struct tpi_operate_chunk *chunk, const char **last) {
+    struct tpi_args args = {0};
+    const char *ids[TPI_CHUNK];
+    size_t count = tpi_ids_behind(&op->ids, after, TPI_CHUNK, ids);
+    if (!count) return TP_OK;
+    if (count == TPI_CHUNK) *last = ids[count - 1];
+    select_args(op, step, &args);
+    tpi_args_list(&args, ids, count);
+    return read_chunk(op, of_pool[step->pool].read, &args, TPI_CHUNK, chunk);
+}
+
+static tp_status pick(struct tpi_operation *op, const struct tpi_operate_step *step, size_t most,
+                      const char *after, struct tpi_operate_chunk *chunk, const char **last) {
+    struct tpi_args args = {0};
+    select_args(op, step, &args);
+    tpi_args_text(&args, TPI_P_after_id, *after ? after : FIRST_ID);
+    tpi_args_number(&args, TPI_P_limit, (int64_t)most);
+    tp_status status = read_chunk(op, of_pool[step->pool].pick, &args, most, chunk);
+    if (chunk->count == most) *last = chunk->ids[most - 1];
+    return status;
+}
+
 /* The next tasks behind the id after ("": all), in the order of ids, at most room; after becomes the last
  * that was looked at. Not each that is read need be meant, of given ids and of reasons that are like another:
  * those are read 500 at a time. *more: there may be others. */
 static tp_status next_chunk(struct tpi_operation *op, const struct tpi_operate_step *step, size_t room,
                             char after[TPI_UUID_SIZE], struct tpi_operate_chunk *chunk, bool *more) {
-    struct tpi_args args = {0};
-    const char *ids[TPI_CHUNK], *last = NULL;
-    bool given = op->ids.narrowed; /* to no task at all is no wish for all others */
-    size_t most = given || *op->select.alike ? TPI_CHUNK : room;
-    enum tpi_statement read = given ? of_pool[step->pool].read : of_pool[step->pool].pick;
-    *more = false;
-    select_args(op, step, &args);
-    if (given) {
-        size_t some = tpi_ids_behind(&op->ids, after, TPI_CHUNK, ids);
-        if (!some) return TP_OK;
-        tpi_args_list(&args, ids, some);
-        if (some == most) last = ids[some - 1];
-    } else {
-        tpi_args_text(&args, TPI_P_after_id, *after ? after : FIRST_ID);
-        tpi_args_number(&args, TPI_P_limit, (int64_t)most);
-    }
-    tp_status status = read_chunk(op, read, &args, most, chunk);
-    if (!given && chunk->count == most) last = chunk->ids[most - 1];
+    const char *last = NULL;
+    tp_status status = op->ids.narrowed /* to no task at all is no wish for all others */
+                           ? read_given(op, step, after, chunk, &last)
+                           : pick(op, step, *op->select.alike ? TPI_CHUNK : room, after, chunk, &last);
     drop_unlike(op, chunk);
     if (chunk->count > room) {
         chunk->count = room;

@@ -3,7 +3,6 @@
  * retention.c. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -186,20 +185,16 @@ static tp_status note_given(struct tpi_operation *op, const struct tpi_purged *f
 
 /* The oldest of all. */
 static tp_status note_oldest(struct tpi_operation *op, const struct tpi_purged *from) {
-    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
     const size_t limit = op->selection->limit;
-    struct tpi_texts texts = {0};
+    struct tpi_keys keys = {.count = 0};
     struct tpi_args args = {0};
-    void *keys = NULL;
-    size_t count = 0;
     tpi_operate_args(op, &args);
     tpi_args_number(&args, TPI_P_limit, limit && limit < NOTED ? (int64_t)limit : NOTED);
-    tp_status status =
-        tpi_store_list(&op->conn->store, from->pick, &args, only, &texts, sizeof(char *), &keys, &count);
+    tp_status status = tpi_store_keys(&op->conn->store, from->pick, &args, &keys);
     if (status == TP_OK)
-        status = tpi_request_note(op->conn, op->request_id, from->note, &args, keys, count, &op->result.done);
-    free(keys);
-    tpi_texts_free(&texts);
+        status = tpi_request_note(op->conn, op->request_id, from->note, &args, keys.all, keys.count,
+                                  &op->result.done);
+    tpi_keys_free(&keys);
     return status;
 }
 

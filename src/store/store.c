@@ -93,6 +93,21 @@ tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement, 
     return status;
 }
 
+tp_status tpi_store_keys(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
+                         struct tpi_keys *keys) {
+    static const struct tpi_column only[] = TPI_COLUMN_ONLY(TEXT);
+    void *all = NULL;
+    tp_status status =
+        tpi_store_list(store, statement, args, only, &keys->texts, sizeof *keys->all, &all, &keys->count);
+    keys->all = all;
+    return status;
+}
+
+void tpi_keys_free(struct tpi_keys *keys) {
+    free(keys->all);
+    tpi_texts_free(&keys->texts);
+}
+
 tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement, struct tpi_args *args,
                            bool *found) {
     static const struct tpi_column none[] = {TPI_COLUMN_END};

@@ -78,6 +78,15 @@ TP_CHECKED tp_status tpi_store_read(struct tpi_store *store, enum tpi_statement 
 TP_CHECKED tp_status tpi_store_list(struct tpi_store *store, enum tpi_statement statement,
                                     struct tpi_args *args, const struct tpi_column *columns,
                                     struct tpi_texts *texts, size_t size, void **all, size_t *count);
+/* The first column of rows, as texts; start from {0}, free. */
+struct tpi_keys {
+    struct tpi_texts texts;
+    const char **all;
+    size_t count;
+};
+TP_CHECKED tp_status tpi_store_keys(struct tpi_store *store, enum tpi_statement statement,
+                                    struct tpi_args *args, struct tpi_keys *keys);
+void tpi_keys_free(struct tpi_keys *keys);
 /* Is there a row? */
 TP_CHECKED tp_status tpi_store_exists(struct tpi_store *store, enum tpi_statement statement,
                                       struct tpi_args *args, bool *found);

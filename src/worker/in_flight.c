@@ -21,14 +21,8 @@ static void forget_all(void) {
     memset(buckets, 0, sizeof buckets);
 }
 
-static void watch_forks(void) {
+__attribute__((constructor)) static void watch_forks(void) {
     (void)pthread_atfork(NULL, NULL, forget_all);
-}
-
-static void take_lock(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
 }
 
 static struct tpi_job **bucket_of(const char *id) {
@@ -99,7 +93,7 @@ static enum tpi_in_flight meet(struct tpi_job *rival, struct tpi_job *job, bool 
 enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **rival) {
     enum tpi_in_flight entered = TPI_IN_FLIGHT_ENTERED;
     bool done = false;
-    take_lock();
+    pthread_mutex_lock(&lock);
     *rival = find(job->jobs->env, job->task->id);
     if (*rival) {
         pthread_mutex_lock(&(*rival)->jobs->lock);
@@ -123,7 +117,7 @@ enum tpi_in_flight tpi_in_flight_enter(struct tpi_job *job, struct tpi_job **riv
 
 enum tpi_known tpi_in_flight_known(const tp_env *env, const tp_task *task) {
     enum tpi_known known = TPI_KNOWN_NOTHING;
-    take_lock();
+    pthread_mutex_lock(&lock);
     struct tpi_job *job = find(env, task->id);
     if (job) {
         pthread_mutex_lock(&job->jobs->lock);

@@ -171,18 +171,6 @@ void sql_text(tp_conn *conn, char *out, size_t size, const char *format, ...) {
     snprintf(out, size, "%s", row.cell[0]);
 }
 
-bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) {
-    va_list list;
-    struct sql_row row;
-    bool found = false;
-    va_start(list, format);
-    bool done = ask(tp_conn_dbc(conn), &row, &found, format, list);
-    va_end(list);
-    if (!done || !found) return false;
-    *number = strtoll(row.cell[0], NULL, 10);
-    return true;
-}
-
 bool sql_raw_number(SQLHDBC dbc, int64_t *number, const char *format, ...) {
     va_list list;
     struct sql_row row;

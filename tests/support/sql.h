@@ -34,7 +34,7 @@ bool sql_row(tp_conn *conn, struct sql_row *row, const char *format, ...) SQL_FO
 
 /* For threads and children: they never fail the test. False: the statement failed; sql_reason says why. */
 bool sql_try(tp_conn *conn, const char *format, ...) SQL_FORMAT(2);
-bool sql_try_number(tp_conn *conn, int64_t *number, const char *format, ...) SQL_FORMAT(3);
+#define sql_try_number(conn, number, ...) sql_raw_number(tp_conn_dbc(conn), (number), __VA_ARGS__)
 /* The calling thread's last failure. */
 const char *sql_reason(void);
 

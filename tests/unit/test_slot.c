@@ -1,8 +1,11 @@
-/* The write slot of odbc/slot.h: one connection at a time has it, the next one gets it at once, and nobody
- * waits for ever. */
+/* The slots of odbc/slot.h: one connection at a time has the write slot, the next one gets it at once, and
+ * nobody waits for ever; in the child of a fork nobody connects. */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "odbc/link.h"
 #include "odbc/slot.h"
 #include "odbc/source.h"
@@ -25,9 +28,11 @@ static void close_pair(struct pair *pair) {
     tpi_write_slot_destroy(&pair->source.write_slot);
 }
 
+/* On a busy machine it may have waited for too long before anybody sees that it waits. */
 static void *take_second(void *arg) {
     struct pair *pair = arg;
-    tpi_write_slot_take(&pair->second);
+    while (!pair->second.has_write_slot)
+        tpi_write_slot_take(&pair->second);
     return NULL;
 }
 
@@ -83,4 +88,22 @@ TEST(test_write_slot__is_not_taken_where_the_driver_waits_itself_or_the_connecti
     tpi_write_slot_take(&pair.first);
     assert_false(pair.first.has_write_slot);
     close_pair(&pair);
+}
+
+/* Less than it waits for who connects; on a busy machine not each time. */
+TEST(test_connect_slot__the_child_of_a_fork_waits_for_no_thread_that_connects) {
+    enum { TRIES = 20, SOON_MS = 500 };
+    int status = -1;
+    unsigned long holder = tpi_connect_slot_take();
+    for (int i = 0; i < TRIES && status; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            int64_t begin = tpi_clock_mono_ms();
+            (void)tpi_connect_slot_take();
+            _exit(tpi_clock_mono_ms() - begin < SOON_MS ? 0 : 1);
+        }
+        assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    }
+    tpi_connect_slot_give(holder);
+    assert_int_equal(status, 0);
 }

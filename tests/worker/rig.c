@@ -364,6 +364,19 @@ void rig_check_told(tp_event event, const char *words, const char *file, int lin
     _fail(file, line);
 }
 
+void rig_expect_unstored(struct faults_aim commit, const char *plan) {
+    faults_lose(commit, TPI_FAULT_ANSWER_LOST, 0, 1);
+    size_t asked = faults_refuse("settled", FAULTS_PERMANENT, 0, 1000);
+    tp_worker *worker = rig_start_with(1, rig_pay, .plan = plan);
+    rig_await(TP_EVENT_ERROR, 1);
+    tp_worker_stop(worker);
+    must(tp_worker_join(worker));
+    expect_number(rig_info(worker).unstored, 1);
+    rig_finish(worker);
+    expect_number(faults_hits(asked), 1);
+    rig_expect_paid(1, .runs = 1, .done = 0, .errors = 1);
+}
+
 /* ---- Aims that depend on the database ------------------------------------------------------------------ */
 
 static bool is(const char *a, const char *b) {

@@ -162,6 +162,8 @@ int rig_told(tp_event event);
 /* The last text of such an event has these words. */
 #define rig_expect_told(event, words) rig_check_told((event), (words), __FILE__, __LINE__)
 void rig_check_told(tp_event event, const char *words, const char *file, int line);
+/* A task's commit is stored, but nobody can find that out: the worker of that plan counts it as unstored. */
+void rig_expect_unstored(struct faults_aim commit, const char *plan);
 
 /* ---- Aims that depend on the database ------------------------------------------------------------------ */
 

@@ -154,18 +154,8 @@ TEST(test_commit__that_happened_unheard_is_not_done_twice) {
     rig_expect_paid(5, .runs = 5, .done = 5, .hits = 1);
 }
 
-/* It was stored, but nobody can find that out. */
 TEST(test_commit__of_which_nothing_can_be_found_out_is_counted_as_unstored) {
-    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
-    size_t asked = faults_refuse("settled", FAULTS_PERMANENT, 0, 1000);
-    tp_worker *worker = rig_start(1, rig_pay);
-    rig_await(TP_EVENT_ERROR, 1);
-    tp_worker_stop(worker);
-    must(tp_worker_join(worker));
-    expect_number(rig_info(worker).unstored, 1);
-    rig_finish(worker);
-    expect_number(faults_hits(asked), 1);
-    rig_expect_paid(1, .runs = 1, .done = 0, .errors = 1);
+    rig_expect_unstored(commit_of_a_task(), NULL);
 }
 
 HANDLER(skip_and_pay) {
