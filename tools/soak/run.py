@@ -264,7 +264,7 @@ class Run:
 
     def end(self, each):
         if each.running():
-            code = each.end()
+            code = each.end(300)
             if code != 0:
                 self.fail(f"{each.name} did not end in good order: exit code {code}, see {each.log}")
 
