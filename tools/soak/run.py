@@ -269,10 +269,8 @@ class Run:
                 self.fail(f"{each.name} did not end in good order: exit code {code}, see {each.log}")
 
     def look_at_figures(self, verdict):
-        """What was never tried was not judged either."""
-        for name in ends.FIGURES if self.duration >= ends.TRIED_AFTER_S else ():
-            if not verdict.figures[name]:
-                self.fail(f"in {self.duration:g} s there was no {name}")
+        for name in ends.never_tried(verdict.figures):
+            self.fail(f"of {verdict.figures['confirmed']} tasks there was no {name}")
 
     def look_for_password(self):
         """In all that producers, workers and this run wrote. A core file holds one, as any memory does."""
