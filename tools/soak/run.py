@@ -33,9 +33,9 @@ SESSIONS = {  # what the server says of them
 }
 SESSIONS["oramode"] = SESSIONS["mariadb"]
 SESSIONS["mysql"] = SESSIONS["mariadb"].replace("information_schema.processlist", "performance_schema.processlist")
-RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
+RECOVER_S = 180     # a fault from which nothing comes back within this time is a failure
 STAY_S = 3          # what is to wait in a group for longer than it is of use does so, also when the time is up
-END_S = 60          # without any end of those that are still open when the time is up
+END_S = 180         # without any end of those that are still open when the time is up
 
 
 def all_faults():
