@@ -142,7 +142,7 @@ class Terminal:
 
     def shows(self, pattern):
         """Waits until that stands on the screen; checks it."""
-        limit = time.monotonic() + (1 if pool.failed else 60)  # what follows a failure fails mostly
+        limit = time.monotonic() + (1 if pool.failed else pool.LIMIT_S)  # what follows a failure fails mostly
         while not re.search(pattern, self.text(), re.M):
             if time.monotonic() > limit:
                 pool.check(f"the screen shows {pattern}", False, "it shows\n" + self.text())

@@ -10,6 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 import pool
 from pool import check, environment, program, run, until
@@ -18,23 +20,29 @@ UNITS = sys.argv[2]
 
 
 class Manager:
-    """What systemd would hear of a worker."""
+    """What systemd would hear of a worker. It reads at once: where ten messages wait, the next is lost."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + address[1:] if address[0] == "@" else address)
-        self.socket.settimeout(0.05)
         self.heard = []
+        threading.Thread(target=self.listen, daemon=True).start()
 
     def listen(self):
-        try:
-            while True:
-                self.heard += self.socket.recv(4096).decode().split("\n")
-        except socket.timeout:
-            return self.heard
+        while True:
+            self.heard += self.socket.recv(4096).decode().split("\n")
+
+    def count(self, begin):
+        return sum(line.startswith(begin) for line in self.heard[:])
+
+    def mark(self, line):
+        """What was sent before has been heard when it returns."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.sendto(line.encode(), self.socket.getsockname())
+        return self.hears(line)
 
     def hears(self, begin, times=1):
-        return until(lambda: sum(line.startswith(begin) for line in self.listen()) >= times)
+        return until(lambda: self.count(begin) >= times)
 
 
 def worker(*args, **changes):
@@ -53,7 +61,7 @@ def tells_the_manager(name, address):
     check(f"{name}: how it is", manager.hears("STATUS=running: 1 running"), manager.heard)
     check(f"{name}: the program runs", until(lambda: os.path.exists("seen")))
     check(f"{name}: programs are not told of the manager", "NOTIFY" not in pool.read("seen") and "WATCHDOG" not in pool.read("seen"))
-    alive = sum(line == "WATCHDOG=1" for line in manager.listen())
+    alive = manager.count("WATCHDOG=1")
     process.send_signal(signal.SIGTERM)
     check(f"{name}: stopping", manager.hears("STOPPING=1"), manager.heard)
     check(f"{name}: it asks for more time", manager.hears("EXTEND_TIMEOUT_USEC=", 3), manager.heard)
@@ -76,7 +84,7 @@ def watchdog_of_another():
     check("another's: how it is", manager.hears("STATUS="))
     process.send_signal(signal.SIGTERM)
     pool.end(process)
-    check("another's watchdog is not fed", "WATCHDOG=1" not in manager.listen(), manager.heard)
+    check("another's watchdog is not fed", manager.mark("END") and manager.count("WATCHDOG=1") == 0, manager.heard)
     for gone in ("/nowhere/socket", "nonsense", "@" + "x" * 200):
         code, _, err = run("work", "--handler", "none=/bin/true", "--drain", NOTIFY_SOCKET=gone)
         check(f"without a manager at {gone[:20]}", code == 0, err)
@@ -94,12 +102,13 @@ def stuck():
     check("stuck: alive at first", manager.hears("WATCHDOG=1", 2))
     process.send_signal(signal.SIGSTOP)
     check("stuck: it stands", until(lambda: all(stands(name) for name in glob.glob(f"/proc/{process.pid}/task/*/stat"))))
-    manager.listen()
-    manager.heard.clear()
-    manager.listen()
-    check("stuck: nothing is told", not manager.heard, manager.heard)
+    check("stuck: what it told before is heard", manager.mark("STANDS"))
+    told = len(manager.heard)
+    time.sleep(0.1)
+    check("stuck: nothing is told", manager.mark("STILL") and manager.heard[told:] == ["STILL"], manager.heard[told:])
+    alive = manager.count("WATCHDOG=1")
     process.send_signal(signal.SIGCONT)
-    check("stuck: alive again", manager.hears("WATCHDOG=1"))
+    check("stuck: alive again", manager.hears("WATCHDOG=1", alive + 1))
     process.send_signal(signal.SIGTERM)
     pool.end(process)
 

@@ -30,7 +30,8 @@ class Console:
     def __init__(self, *options, dsn=None):
         self.log = open("console.log", "a+", encoding="utf-8")  # pylint: disable=consider-using-with
         env = pool.environment({"TASKPOOL_DSN": dsn} if dsn else {})
-        self.process = subprocess.Popen([CONSOLE, "--listen", "127.0.0.1:0", *options], stdin=subprocess.DEVNULL,
+        wait = [] if "--wait" in options else ["--wait", "2m"]
+        self.process = subprocess.Popen([CONSOLE, "--listen", "127.0.0.1:0", *wait, *options], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=self.log, env=env, text=True)
         self.first = self.process.stdout.readline()
         found = re.search(r":(\d+)/$", self.first.strip())
@@ -66,6 +67,11 @@ class Console:
         code, _, answer = self.ask("GET", "/api/v1/" + what)
         check("GET " + what, code == status, f"{code} {str(answer)[:300]}")
         return answer
+
+    def overview(self):
+        """Of the pool; a busy machine has not read it in the time that an answer waits for that."""
+        check("it is read", pool.until(lambda: self.ask("GET", "/api/v1/pools/pool/overview")[0] == 200))
+        return self.get("pools/pool/overview")
 
     def act(self, name, status=200, **body):
         code, _, answer = self.ask("POST", f"/api/v1/pools/pool/actions/{name}", body)

@@ -66,7 +66,7 @@ export async function startConsole(pools) {
     writeFileSync(`${folder}/${name}.dsn`, string, { mode: 0o600 });
     return ["--pool", `${name}=${folder}/${name}.dsn`];
   });
-  const child = spawn(consoleProgram, ["--listen", "127.0.0.1:0", "--users", users, "--wait", "3s", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(consoleProgram, ["--listen", "127.0.0.1:0", "--users", users, "--wait", "2m", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   running.push(child);
   for await (const line of createInterface({ input: child.stdout })) return { child, url: line.match(/http:\S+/)[0], port: Number(line.match(/:(\d+)\//)[1]) };
   throw new Error("the console does not say where it listens");

@@ -35,7 +35,8 @@ def all_rows():
 
 
 def looks(page):
-    for what in ("overview", "activity", "tasks?pool=all", "failures", "workers?all=1", "schedules", "history"):
+    page.overview()
+    for what in ("activity", "tasks?pool=all", "failures", "workers?all=1", "schedules", "history"):
         page.get("pools/pool/" + what)
     page.get("pools/pool/tasks/" + ACTIONS["edit"]["id"])
 

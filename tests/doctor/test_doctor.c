@@ -453,6 +453,16 @@ TEST_FORGETTING(test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prep
     }
 }
 
+/* On a busy machine the second session may begin too late to be found. */
+static void expect_second_update_bad(bool stands_still) {
+    for (int tries = 0; tries < 5; tries++) {
+        if (stands_still) thread_stands_still(1);
+        assert_true(examine(pool.env) >= 1);
+        if (!found.at[find("second-update")].ok) break;
+    }
+    assert_bad("second-update", "fails instead of counting 0");
+}
+
 TEST_FORGETTING(test_doctor__finds_a_session_that_is_not_read_committed) {
     if (on("sqlite")) skip(); /* one writer at a time: nobody commits while a transaction is open */
     change_sessions(on("postgres")
@@ -461,7 +471,7 @@ TEST_FORGETTING(test_doctor__finds_a_session_that_is_not_read_committed) {
                                        : "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
     assert_true(examine(pool.env) >= 1);
     assert_bad("isolation", "not read committed");
-    if (on("postgres")) assert_bad("second-update", "fails instead of counting 0");
+    if (on("postgres")) expect_second_update_bad(false);
 }
 
 TEST_FORGETTING(test_doctor__finds_a_session_that_reads_what_is_not_committed) {
@@ -488,9 +498,7 @@ TEST_FORGETTING(test_doctor__finds_nothing_wrong_when_its_thread_stands_still) {
 TEST_FORGETTING(test_doctor__finds_a_session_that_fails_though_its_thread_stands_still) {
     if (!on("postgres")) skip();
     change_sessions("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-    thread_stands_still(1);
-    assert_true(examine(pool.env) >= 1);
-    assert_bad("second-update", "fails instead of counting 0");
+    expect_second_update_bad(true);
 }
 
 /* ---- Lost connections ---------------------------------------------------------------------------------- */

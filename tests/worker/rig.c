@@ -245,6 +245,13 @@ void rig_pause_10_ms(void) {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
+tp_status rig_advance(tp_conn *conn, int64_t ms) {
+    tp_status status = tp_test_advance(conn, ms);
+    for (int i = 0; status == TP_CONFLICT && i < 100; i++)
+        status = tp_test_advance(conn, ms);
+    return status;
+}
+
 /* ---- Tasks -------------------------------------------------------------------------------------------- */
 
 void rig_put(int count, const char *params) {

@@ -96,6 +96,8 @@ void rig_check_step(tp_worker *worker, size_t count, const char *file, int line)
 #define rig_await_arrived(count)      assert_true(gate_wait_arrived(&rig.gate, (count)))
 #define rig_await_seen(number, count) assert_true(faults_wait_seen((number), (count)))
 void rig_pause_10_ms(void);
+/* tp_test_advance, again where a deadlock with a worker has undone it. */
+tp_status rig_advance(tp_conn *conn, int64_t ms);
 /* For the rest of the test: leases are as long as ever, a minute, but extended five times a second; and no
  * look whether a task was cancelled comes, which takes a connection where a task lasts for a second. */
 void rig_extend_often(void);

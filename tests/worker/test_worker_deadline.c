@@ -242,7 +242,7 @@ static void await_end_of_renewal(size_t extensions) {
 static tp_batch *claim_when_lapsed(void) {
     tp_batch *batch = NULL;
     for (int i = 0; !batch && i < 30000; i++) {
-        must(tp_test_advance(pool.b, RIG_LEASE_OVER_MS));
+        must(rig_advance(pool.b, RIG_LEASE_OVER_MS));
         batch = rig_claim(pool.b, 1);
         if (!batch) rig_pause_10_ms();
     }
@@ -287,7 +287,7 @@ TEST(test_time_limit__its_own_process_runs_it_again_only_when_the_call_has_ended
     tp_worker *worker = rig_start_with(1, past_its_limit, .threads = 2);
     await_end_of_renewal(extensions);
     for (int i = 0; rig_told(TP_EVENT_RELEASED) < 1 && i < 30000; i++) {
-        must(tp_test_advance(pool.b, RIG_LEASE_OVER_MS)); /* an extension may be on its way yet */
+        must(rig_advance(pool.b, RIG_LEASE_OVER_MS)); /* an extension may be on its way yet */
         rig_pause_10_ms();
     }
     for (int i = 0; rig_told(TP_EVENT_RELEASED) < 3 && i < 30000; i++)

@@ -74,7 +74,7 @@ static void await_state(const char *state) {
 static void outlast_silence(const char *state) {
     tp_worker_row other = {.handlers = "another", .plan = "skip"};
     tpi_uuid_random(other.id);
-    must(tp_test_advance(pool.b, SILENT_MS));
+    must(rig_advance(pool.b, SILENT_MS));
     await_state(state);
     must(tpi_worker_heartbeat(pool.b, &other, NULL));
     await_state(state);

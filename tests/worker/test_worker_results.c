@@ -193,7 +193,7 @@ TEST(test_result__is_there_with_the_task_whichever_call_the_process_dies_at) {
         snprintf(number, sizeof number, "%d", n);
         struct child child = child_start("give_back_and_die_at", pool.handler, number, NULL);
         bool died = child_status(&child) == -1;
-        must(tp_test_advance(pool.eye, RIG_LEASE_OVER_MS));
+        must(rig_advance(pool.eye, RIG_LEASE_OVER_MS));
         if (died) rig_run(0, give_back_and_pay);
         rig_expect(0, 1, 0, .effects = 1);
         see_results();

@@ -177,7 +177,7 @@ TEST(test_lease__is_extended_while_a_handler_outlasts_it) {
     rig_await_arrived(2);
     tp_worker *other = rig_start_with(0, wait_and_pay, .drain = 1);
     for (int i = 0; i < 4; i++) {
-        must(tp_test_advance(pool.b, 30000));
+        must(rig_advance(pool.b, 30000));
         await_extensions();
     }
     gate_open(&rig.gate);

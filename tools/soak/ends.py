@@ -13,10 +13,15 @@ ENDS = "SELECT biz, COUNT(*) FROM soak_ledger WHERE kind = 'end' GROUP BY biz"
 ANSWERS = {"skipped": ("skipped",), "asked": ("done", "skipped", "failed"), "done": ("done",), "failed": ("failed",), "unknown": ()}
 FAIL = ("doomed", "giveup")  # for good
 FIGURES = ("groups", "held", "cancelled", "asked", "overdue")
-TRIED_AFTER_S = 25  # a run as long as that has some of each
+TRIED_AFTER = 2000  # so many tasks have some of each
 CLOCK_S = 1  # two readings of the database's clock, one after the other, may be so far apart the wrong way about
 
 Group = collections.namedtuple("Group", "state rule parent at")
+
+
+def never_tried(figures):
+    """What was not judged either, though there were tasks enough."""
+    return [name for name in FIGURES if not figures[name]] if figures["confirmed"] >= TRIED_AFTER else []
 
 
 def had_deadline(task):

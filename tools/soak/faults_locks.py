@@ -10,6 +10,7 @@ ROWS = 60
 STORM_S = 6
 SESSIONS = 4
 TRIES = 10
+KEPT = ("database is locked", "lock wait timeout", "no answer within")  # by others, for too long
 
 
 class Locks(world.Fault):
@@ -22,7 +23,8 @@ class Locks(world.Fault):
         return session
 
     def take(self, world, *statements, writes=True):
-        """A session in a transaction that ran the statements; when it was the victim of a deadlock, another."""
+        """A session in a transaction that ran the statements; when it was the victim of a deadlock, another. None when
+        others kept what it was to lock."""
         for tries in range(TRIES):
             session = self.open(world)
             try:
@@ -31,7 +33,12 @@ class Locks(world.Fault):
                     session.run(statement)
                 return session
             except world.client.SqlError as error:
-                if "deadlock" not in str(error).lower() or tries == TRIES - 1:
+                session.kill()
+                said = str(error).lower()
+                if any(words in said for words in KEPT):
+                    world.note(f"no occasion: {error}")
+                    return None
+                if "deadlock" not in said or tries == TRIES - 1:
                     raise
 
     def heal(self, world):
@@ -50,6 +57,8 @@ class OpenTransaction(Locks):
         if not ids:
             return 0
         session = self.take(world, sit_on(ids))
+        if not session:
+            return 0
         world.wait(HELD_S)
         session.run(world.random.choice(("COMMIT;", "ROLLBACK;")))
         return len(ids)
@@ -68,6 +77,8 @@ class RunningRow(Locks):
             if not ids:
                 continue
             session = self.take(world, sit_on(ids))
+            if not session:
+                continue
             world.wait(world.random.uniform(0.3, 1.5))
             session.run("ROLLBACK;")
             times += len(ids)
@@ -82,7 +93,8 @@ class IdleTransaction(Locks):
 
     def inject(self, world):
         lock = "" if world.database == "sqlite" else " LIMIT 1 FOR UPDATE"
-        self.take(world, f"SELECT id FROM tp_pending{lock};", writes=False)
+        if not self.take(world, f"SELECT id FROM tp_pending{lock};", writes=False):
+            return 0
         world.wait(60)
         return 1
 
@@ -111,6 +123,7 @@ class LockStorm(Locks):
             try:
                 self.fight(world, session, random)
             except world.client.SqlError:
+                session.kill()  # or what it has locked stays so
                 session = self.open(world)  # a deadlock or a lock timeout was this one's
             self.times += 1
 

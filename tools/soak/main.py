@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 
+import ends
 import run
 from server import mysql_is_there
 from world import DATABASES
@@ -195,9 +196,12 @@ def report(results, folders, top, options):
     bad = [result for result in results if result["failures"]]
     for result in bad:
         print_failures(result, folders[result["database"]])
-    if not bad and not options.keep:
+    missing = ends.never_tried(sum((collections.Counter(result["figures"]) for result in results), collections.Counter()))
+    for name in missing:
+        print(f"on no database there was any {name}; logs and records are in {top}", file=sys.stderr)
+    if not bad and not missing and not options.keep:
         run.remove(top)
-    return int(bool(bad))
+    return int(bool(bad or missing))
 
 
 def proved(results):

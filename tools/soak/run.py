@@ -33,9 +33,9 @@ SESSIONS = {  # what the server says of them
 }
 SESSIONS["oramode"] = SESSIONS["mariadb"]
 SESSIONS["mysql"] = SESSIONS["mariadb"].replace("information_schema.processlist", "performance_schema.processlist")
-RECOVER_S = 60      # a fault from which nothing comes back within this time is a failure
+RECOVER_S = 180     # a fault from which nothing comes back within this time is a failure
 STAY_S = 3          # what is to wait in a group for longer than it is of use does so, also when the time is up
-END_S = 60          # without any end of those that are still open when the time is up
+END_S = 180         # without any end of those that are still open when the time is up
 
 
 def all_faults():
@@ -264,15 +264,13 @@ class Run:
 
     def end(self, each):
         if each.running():
-            code = each.end()
+            code = each.end(300)
             if code != 0:
                 self.fail(f"{each.name} did not end in good order: exit code {code}, see {each.log}")
 
     def look_at_figures(self, verdict):
-        """What was never tried was not judged either."""
-        for name in ends.FIGURES if self.duration >= ends.TRIED_AFTER_S else ():
-            if not verdict.figures[name]:
-                self.fail(f"in {self.duration:g} s there was no {name}")
+        for name in ends.never_tried(verdict.figures):
+            self.fail(f"of {verdict.figures['confirmed']} tasks there was no {name}")
 
     def look_for_password(self):
         """In all that producers, workers and this run wrote. A core file holds one, as any memory does."""

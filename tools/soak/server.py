@@ -51,7 +51,7 @@ def children(pid):
     return found
 
 
-def await_end(pid, seconds=60):
+def await_end(pid, seconds=300):
     end = time.monotonic() + seconds
     while alive(pid):
         if time.monotonic() > end:

@@ -11,6 +11,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 import client
+import ends
 import judge
 
 POOLS = """
@@ -172,6 +173,12 @@ class EndsTest(unittest.TestCase):
     def test_what_is_cancelled_and_still_open_is_found(self):
         self.sql.execute("DELETE FROM tp_finished WHERE id = ?", (id_of("c3"),))
         self.breaks("INSERT INTO tp_pending VALUES ('#c3', 'note', 'failed', 0, '', 'asks')", "stuck", "c3 (note, failed)")
+
+    def test_what_was_never_tried_is_named_where_tasks_were_enough(self):
+        figures = dict.fromkeys(ends.FIGURES, 1) | {"confirmed": ends.TRIED_AFTER}
+        self.assertEqual(ends.never_tried(figures), [])
+        self.assertEqual(ends.never_tried(figures | {"asked": 0}), ["asked"])
+        self.assertEqual(ends.never_tried(figures | {"asked": 0, "confirmed": ends.TRIED_AFTER - 1}), [])
 
 
 if __name__ == "__main__":
