@@ -435,6 +435,11 @@ printf 'params,name\n1,a\n' >bad
 bad_csv "params and other columns" 'bad line 1: the header has a params column and also "name"'
 printf 'a,a\n1,a\n' >bad
 bad_csv "a column twice" 'bad line 1: the header has two columns "a"'
+for name in ' id' 'dedup_key ' Dedup_Key ' DUE_AT' '"\tgate"' '\xc2\xa0id' 'id\xc2\xa0'; do
+    # shellcheck disable=SC2059
+    printf "amount,$name\n1,\n" >bad
+    bad_csv "a column that is nearly a field: $name" 'bad line 1: the header has ".*(id|dedup_key|DUE_AT|Dedup_Key|gate).*"; write (id|dedup_key|due_at|gate), or another name for a parameter'
+done
 printf 'a,\n1,a\n' >bad
 bad_csv "a column without name" 'bad line 1: column 2 of the header has no name'
 printf 'biz_key;amount\n1;2\n' >bad
