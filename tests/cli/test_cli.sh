@@ -458,6 +458,12 @@ printf 'delay_ms\n3155760000000\n3155760000001\n' >bad
 bad_csv "a delay of more than 100 years" 'bad line 3: delay_ms must be a whole number from 0 to 3155760000000'
 printf 'due_at\n253402300800000\n' >bad
 bad_csv "a time beyond the year 9999" 'bad line 2: due_at must be'
+for time in 1893456000 20291231 99999999999; do
+    printf 'due_at\n%s\n' "$time" >bad
+    bad_csv "a time in seconds, or a day: $time" 'bad line 2: due_at must be milliseconds \(not seconds\)'
+done
+run enqueue bad x --due-at 1893456000
+expect "seconds" 2 '' 'due_at must be milliseconds \(not seconds\)'
 {
     printf 'params\nx\n'
     cat long
