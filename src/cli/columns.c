@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "csv.h"
 
@@ -31,6 +32,22 @@ static bool is_repeated(const struct csv *header, size_t column) {
     return false;
 }
 
+/* The field whose name it is but for blanks around it, also those of spreadsheets, and capitals: it would go
+ * into params without a word, and rows without their ids are put in twice. */
+static enum field field_meant(const char *name) {
+    static const char blanks[] = " \t\r\n\v\f\xc2\xa0\xef\xbb\xbf";
+    size_t length;
+
+    name += strspn(name, blanks);
+    length = strlen(name);
+    while (length && strchr(blanks, name[length - 1]))
+        length--;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (strlen(field_names[i]) == length && strncasecmp(field_names[i], name, length) == 0)
+            return (enum field)i;
+    return FIELD_NONE;
+}
+
 static bool take_name(struct columns *columns, const struct csv *header, size_t i, char *error) {
     const char *name = csv_field(header, i);
 
@@ -40,6 +57,11 @@ static bool take_name(struct columns *columns, const struct csv *header, size_t 
     }
     if (is_repeated(header, i)) return refuse(error, "has two columns", name);
     columns->fields[i] = field_find(name);
+    if (columns->fields[i] == FIELD_NONE && field_meant(name) != FIELD_NONE) {
+        snprintf(error, ROW_ERROR_SIZE, "the header has \"%.60s\"; write %s, or another name for a parameter",
+                 name, field_names[field_meant(name)]);
+        return false;
+    }
     columns->names[i] = cli_must(strdup(name));
     if (columns->fields[i] == FIELD_NONE) columns->others = true;
     return true;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,18 +184,33 @@ static enum cli_exit read_lines(FILE *in, const char *name, struct totals *expec
     return code;
 }
 
+/* SIGPIPE, which we ignore, ends it as it ends any program: nobody reads on behind a bad line. */
+static int spawn_shell(char *const *arguments, int out, pid_t *child) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t fresh;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        (void)sigemptyset(&fresh);
+        (void)sigaddset(&fresh, SIGPIPE);
+        error = posix_spawnattr_setsigdefault(&attributes, &fresh);
+        if (!error) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+        if (!error) error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
 /* Runs it by the shell; NULL with errno. What it prints is to be read. */
 static FILE *start_command(const char *command, pid_t *child) {
     char *const arguments[] = {"sh", "-c", (char *)command, NULL};
-    posix_spawn_file_actions_t actions;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (!error) {
-        error = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        if (!error) error = posix_spawn(child, "/bin/sh", &actions, NULL, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-    }
+    int error = spawn_shell(arguments, ends[1], child);
     close(ends[1]);
     FILE *out = error ? NULL : fdopen(ends[0], "r");
     if (out) return out;

@@ -222,13 +222,22 @@ static void keep_result(tp_run *run, const struct child_result *result) {
         cli_warn("the result of task %s is lost: %s", task->id, tp_last_error()->text);
 }
 
+/* Its params cannot be read. A row that is damaged stays so. */
+static tp_verdict not_read(tp_run *run, tp_status status) {
+    const char *why = tp_last_error()->text;
+
+    if (tp_status_may_retry(status) || status == TP_NOMEM || status == TP_LOST)
+        return later(run, why, work_options.later_ms);
+    return failed(run, why);
+}
+
 tp_verdict handle_task(tp_run *run, void *arg) {
     struct child_order order = order_of(arg, tp_run_task(run));
     struct child_result result;
     struct watched watched;
+    tp_status status = tp_run_params(run, &order.params, &order.length);
 
-    if (tp_run_params(run, &order.params, &order.length) != TP_OK)
-        return later(run, tp_last_error()->text, work_options.later_ms);
+    if (status != TP_OK) return not_read(run, status);
     order.timeout_ms = work_options.timeout_ms;
     order.stop = must_end;
     order.stop_arg = &watched;

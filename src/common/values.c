@@ -132,7 +132,7 @@ bool value_time(const char *text, int64_t *ms) {
     int64_t days = 0;
     int64_t clock_ms = 0;
 
-    if (value_integer(text, 1, TP_TIME_MAX, ms)) return true;
+    if (value_integer(text, TIME_LEAST, TP_TIME_MAX, ms)) return true;
     if (!read_date(&at, &days) || !read_mark(&at, "Tt ") || !read_clock(&at, &clock_ms)) return false;
     if (strcmp(at, "Z") != 0 && strcmp(at, "z") != 0 && strcmp(at, "+00:00") != 0) return false;
     *ms = days * DAY_MS + clock_ms;

@@ -10,8 +10,10 @@
 bool value_integer(const char *text, int64_t least, int64_t most, int64_t *value);
 /* 500ms 10s 5m 2h 1d, or 0; TP_DURATION_MAX at most. */
 bool value_duration(const char *text, int64_t *ms);
-/* Milliseconds since 1970, or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be missing);
- * TP_TIME_MAX at most. */
+/* In 1973. Smaller numbers are seconds, or a day like 20251121: as milliseconds long ago, and due at once. */
+#define TIME_LEAST INT64_C(100000000000)
+/* Milliseconds since 1970, from TIME_LEAST on; or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be
+ * missing). TP_TIME_MAX at most. */
 bool value_time(const char *text, int64_t *ms);
 
 #define TIME_TEXT_SIZE 40

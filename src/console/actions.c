@@ -8,6 +8,7 @@
 
 #include "body.h"
 #include "common/pool_columns.h"
+#include "common/values.h"
 #include "mask.h"
 
 /* ---- Handlers and schedules ---------------------------------------------------------------------------- */
@@ -130,7 +131,7 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
         !take_field(request, "dedup_key", TP_KEY_MAX, TP_EDIT_DEDUP_KEY, &edit->dedup_key, edit, answer) ||
         !body_number(request, "priority", INT16_MIN, INT16_MAX, &priority, answer) ||
         !body_number(request, "max_failures", 0, INT32_MAX, &max_failures, answer) ||
-        !body_number(request, "due_at", 1, TP_TIME_MAX, &edit->due_at, answer) ||
+        !body_number(request, "due_at", TIME_LEAST, TP_TIME_MAX, &edit->due_at, answer) ||
         !body_number(request, "deadline_at", 0, TP_TIME_MAX, &edit->deadline_at, answer) ||
         !body_number(request, "modified_at", 1, TP_TIME_MAX, &edit->modified_at, answer) ||
         !body_text(request, "edit_id", TP_ID_SIZE - 1, &edit_id, answer) ||

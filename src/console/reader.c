@@ -52,6 +52,14 @@ struct reader {
 
 /* ---- The thread ---------------------------------------------------------------------------------------- */
 
+/* The database has answered: what it is asked next is another question. */
+static tp_status heard(struct reader *reader, tp_status status) {
+    pthread_mutex_lock(&reader->background.lock);
+    reader->asking_since = clock_ms();
+    pthread_mutex_unlock(&reader->background.lock);
+    return status;
+}
+
 static tp_status connect(struct reader *reader, bool lost) {
     tp_status status;
 
@@ -104,7 +112,7 @@ static void rest(struct reader *reader, int64_t took_ms) {
 /* A whole minute of many tasks is counted once a minute, for those who look back; in between less. */
 static tp_status count_window(struct reader *reader) {
     int64_t now = 0;
-    tp_status status = tp_now(reader->conn, &now);
+    tp_status status = heard(reader, tp_now(reader->conn, &now));
     bool brief = reader->many && now / FIGURES_WINDOW_MS == reader->whole_minute;
     struct handler_figures sum;
 
@@ -123,8 +131,8 @@ static tp_status count_tasks(struct reader *reader, bool held) {
     tp_status status;
 
     figures_free(&reader->tasks);
-    status = count_window(reader);
-    if (status == TP_OK && held) status = figures_held(reader->conn, &reader->tasks);
+    status = heard(reader, count_window(reader));
+    if (status == TP_OK && held) status = heard(reader, figures_held(reader->conn, &reader->tasks));
     if (status == TP_OK && held) status = figures_gates(reader->conn, &reader->tasks);
     reader->count_ms = clock_ms() - begun;
     reader->count_at = clock_ms() + polling_interval_ms(reader->count_ms, EVERY_MS);
@@ -133,15 +141,16 @@ static tp_status count_tasks(struct reader *reader, bool held) {
 
 static tp_status read_all(struct reader *reader, bool lost, bool held, struct figures *figures,
                           char **overview) {
-    tp_status status = connect(reader, lost);
+    tp_status status = heard(reader, connect(reader, lost));
 
     reader->count_ms = 0;
-    if (status == TP_OK && (lost || clock_ms() >= reader->count_at)) status = count_tasks(reader, held);
+    if (status == TP_OK && (lost || clock_ms() >= reader->count_at))
+        status = heard(reader, count_tasks(reader, held));
     if (status == TP_OK) {
         *figures = figures_copy(&reader->tasks);
-        status = tp_now(reader->conn, &figures->now);
+        status = heard(reader, tp_now(reader->conn, &figures->now));
     }
-    if (status == TP_OK) status = figures_read_rest(reader->conn, figures);
+    if (status == TP_OK) status = heard(reader, figures_read_rest(reader->conn, figures));
     if (status == TP_OK) status = overview_read(reader->conn, figures, overview);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -81,12 +82,22 @@ static bool copy_others(const char *text, const char *name, FILE *to) {
     for (size_t length; *text; text += length) {
         length = strcspn(text, "\n");
         length += text[length] == '\n';
-        if (is_of(text, name))
+        if (is_of(text, name)) {
             found = true;
-        else
-            (void)fwrite(text, 1, length, to);
+            continue;
+        }
+        (void)fwrite(text, 1, length, to);
+        if (text[length - 1] != '\n') (void)fputc('\n', to); /* an editor left it out */
     }
     return found;
+}
+
+/* Whoever runs the command: the console can read it afterwards as before. */
+static bool keep_owner(const char *path, int fd) {
+    struct stat before;
+
+    if (stat(path, &before) != 0) return errno == ENOENT;
+    return fchown(fd, before.st_uid, (gid_t)-1) == 0;
 }
 
 /* There whole, or as it was. */
@@ -98,7 +109,8 @@ static enum cli_exit replace_file(const char *path, const char *text, size_t len
 
     snprintf(other, size, "%s.XXXXXX", path);
     fd = mkstemp(other); /* its owner's alone */
-    if (fd < 0 || write(fd, text, length) != (ssize_t)length || fsync(fd) != 0 || rename(other, path) != 0)
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length || !keep_owner(path, fd) || fsync(fd) != 0 ||
+        rename(other, path) != 0)
         code = cli_fail(EXIT_IO, "cannot write %s: %s", path, strerror(errno));
     if (fd >= 0) (void)close(fd);
     if (fd >= 0 && code != EXIT_DONE) (void)unlink(other);
@@ -107,7 +119,7 @@ static enum cli_exit replace_file(const char *path, const char *text, size_t len
 }
 
 /* line NULL: it is taken out. */
-static enum cli_exit change(const char *path, const char *name, const char *line) {
+static enum cli_exit change_locked(const char *path, const char *name, const char *line) {
     enum cli_exit code;
     char *before = users_read(path, line != NULL, &code), *text = NULL;
     size_t length = 0;
@@ -125,6 +137,34 @@ static enum cli_exit change(const char *path, const char *name, const char *line
         code = replace_file(path, text, length);
     free(text);
     free(before);
+    return code;
+}
+
+/* The file itself is replaced at each change, so its folder is locked. -1: with errno. */
+static int lock_folder(const char *path) {
+    const char *end = strrchr(path, '/');
+    char *folder = cli_must(end ? strndup(path, (size_t)(end - path) + 1) : strdup("."));
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), locked = fd;
+
+    while (fd >= 0 && (locked = flock(fd, LOCK_EX)) != 0 && errno == EINTR)
+        continue;
+    free(folder);
+    if (locked >= 0) return fd;
+    if (fd >= 0) (void)close(fd);
+    return -1;
+}
+
+/* A link stays one: what it leads to is changed. */
+static enum cli_exit change(const char *given, const char *name, const char *line) {
+    char *real = realpath(given, NULL);
+    const char *path = real ? real : given;
+    int lock = lock_folder(path);
+    enum cli_exit code = lock < 0
+                             ? cli_fail(EXIT_IO, "cannot lock the folder of %s: %s", path, strerror(errno))
+                             : change_locked(path, name, line);
+
+    if (lock >= 0) (void)close(lock);
+    free(real);
     return code;
 }
 

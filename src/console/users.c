@@ -73,7 +73,11 @@ static char *read_open(int fd, const char *path, enum cli_exit *code) {
         if (got > 0) used += (size_t)got;
     }
     text[used] = '\0';
-    return text;
+    if (used == (size_t)about.st_size) return text;
+    *code = cli_fail(EXIT_IO, "cannot read the whole of %s: %s", path,
+                     got < 0 ? strerror(errno) : "it became shorter meanwhile");
+    free(text);
+    return NULL;
 }
 
 char *users_read(const char *path, bool missing, enum cli_exit *code) {

@@ -435,6 +435,11 @@ printf 'params,name\n1,a\n' >bad
 bad_csv "params and other columns" 'bad line 1: the header has a params column and also "name"'
 printf 'a,a\n1,a\n' >bad
 bad_csv "a column twice" 'bad line 1: the header has two columns "a"'
+for name in ' id' 'dedup_key ' Dedup_Key ' DUE_AT' '"\tgate"' '\xc2\xa0id' 'id\xc2\xa0'; do
+    # shellcheck disable=SC2059
+    printf "amount,$name\n1,\n" >bad
+    bad_csv "a column that is nearly a field: $name" 'bad line 1: the header has ".*(id|dedup_key|DUE_AT|Dedup_Key|gate).*"; write (id|dedup_key|due_at|gate), or another name for a parameter'
+done
 printf 'a,\n1,a\n' >bad
 bad_csv "a column without name" 'bad line 1: column 2 of the header has no name'
 printf 'biz_key;amount\n1;2\n' >bad
@@ -453,6 +458,12 @@ printf 'delay_ms\n3155760000000\n3155760000001\n' >bad
 bad_csv "a delay of more than 100 years" 'bad line 3: delay_ms must be a whole number from 0 to 3155760000000'
 printf 'due_at\n253402300800000\n' >bad
 bad_csv "a time beyond the year 9999" 'bad line 2: due_at must be'
+for time in 1893456000 20291231 99999999999; do
+    printf 'due_at\n%s\n' "$time" >bad
+    bad_csv "a time in seconds, or a day: $time" 'bad line 2: due_at must be milliseconds \(not seconds\)'
+done
+run enqueue bad x --due-at 1893456000
+expect "seconds" 2 '' 'due_at must be milliseconds \(not seconds\)'
 {
     printf 'params\nx\n'
     cat long

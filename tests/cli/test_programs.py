@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""test_programs.py PATH_TO_TASKPOOL: how handler programs are ended, waited for, and kept from what is the worker's, on the
+"""test_programs.py PATH_TO_TASKPOOL PATH_TO_LIBTP_HABITS: how handler programs are ended, waited for, and kept from what is the worker's, on the
 database of TASKPOOL_DSN. Needs no more than Python's own library, util-linux for some, and /proc."""
 import json
 import os
@@ -7,9 +7,13 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 
 from pool import (BASE, DSN, LIMIT_S, SQLITE, TASKPOOL, at_once, check, environment, listed, main, program, read, run, shown,
                   until)
+
+HABITS = os.path.realpath(sys.argv[2])
+OVER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/driver/over.sh")
 
 
 def python_program(name, text):
@@ -274,6 +278,37 @@ def test_late_for_its_handler():
     check("the other is done", shown(now)["state"] == "done" and os.path.exists(f"begun-{now}"), shown(now))
 
 
+def unreadable(n):
+    """What became of a task with long params, where on each connection SQLGetData fails from the n-th on, four times. How many
+    there are while it connects is the database's affair, and the worker reads again."""
+    faults = ",".join(f"SQLGetData:{i}:XX001:11" for i in range(n, n + 4))
+    code, out, err = run("enqueue", "reader", "-", text=b"x" * 100000)
+    check("enqueue", code == 0, err)
+    task = out.strip()
+    worker = begin_work("reader", "--retry=none", "--later=1d", before=(
+        "env", f"TASKPOOL_TEST_DSN={DSN}", OVER, HABITS, f"Fault={faults}", "--"))
+
+    def is_tried():
+        now = shown(task)
+        return worker.poll() is not None or now["state"] in ("done", "failed") or now["due_at"] > now["created_at"]
+
+    check("it is tried", until(is_tried), read("err"))
+    worker.send_signal(signal.SIGTERM)
+    await_end(worker)
+    now = {**shown(task), "params": None}
+    run("skip", "--id", task)
+    return now
+
+
+def test_unreadable_params():
+    """Long params are read one task at a time. A row that is damaged stays so: the task has failed, and is not put back for ever."""
+    program("reader", "cat > begun-$TASKPOOL_ID\n")
+    now = next((now for n in range(1, 9) if "SQLGetData" in ((now := unreadable(n))["reason"] or "")), None)
+    check("params cannot be read", now, read("err"))
+    check("that is a failure", now and now["state"] == "failed", now)
+    check("its program was not started", now and not os.path.exists(f"begun-{now['id']}"), now)
+
+
 def test_ignored_children():
     """Whoever started the worker ignores SIGCHLD: exit codes are seen all the same."""
     python_program("seven", "sys.exit(7)\n")
@@ -354,6 +389,7 @@ def one_after_the_other():
     test_timeout_reaches_all()
     test_not_wanted()
     test_late_for_its_handler()
+    test_unreadable_params()
     test_ignored_children()
     test_orphans()
     test_first_process()

@@ -56,6 +56,10 @@ run control-totals --day "$day" --amount /amount --expect-command 'echo pay 5 17
 expect "a command that does not" 12 'pay' 'refund, came: expected 0 tasks'
 run control-totals --day "$day" --amount /amount --expect-command 'echo pay 5 17.05; echo refund 1 99999999999999.99; exit 3'
 expect "a command that fails" 74 '' 'exit code 3; nothing was compared'
+run control-totals --day "$day" --amount /amount --expect-command 'sh -c "kill -PIPE \$\$"; [ $? = 141 ] && echo pay 5 17.05; echo refund 1 99999999999999.99'
+expect "a command's programs are ended by SIGPIPE" 0 'pay +came'
+run control-totals --day "$day" --amount /amount --expect-command 'while :; do echo pay five; done'
+expect "one that writes on behind a bad line is not waited for" 3 '' 'line 1 is not HANDLER COUNT SUM'
 printf 'pay five\n' >expected
 run control-totals --day "$day" --amount /amount --expect expected
 expect "a line that is none" 3 '' 'line 1 is not HANDLER COUNT SUM'

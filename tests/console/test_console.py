@@ -204,6 +204,7 @@ def test_actions(page):
     page.act("edit", id=failed, deadline_at=4102444800000, why="until noon")
     check("a deadline", shown(failed)["deadline_at"] == page.get("pools/pool/tasks?id=" + failed)["tasks"][0]["deadline_at"] == 4102444800000)
     page.act("edit", id=failed, deadline_at=0, why="whenever")
+    page.act("edit", 400, id=failed, due_at=1893456000, why="seconds")
     check("and none", shown(failed)["deadline_at"] is None)
     check("pause", page.act("pause", handler="hello", why="closed")["count"] == 1)
     check("paused already", page.act("pause", handler="hello")["count"] == 0)
@@ -490,7 +491,8 @@ def raw(page, data):
 def test_bad(page):
     for path in ("pools/pool/tasks?limit=0", "pools/pool/tasks?limit=x", "pools/pool/tasks?nothing=1", "pools/pool/tasks?handler=",
                  "pools/pool/tasks?handler=a&handler=b", "pools/pool/tasks?since=yesterday", "pools/pool/tasks?handler=%ff",
-                 "pools/pool/tasks?pool=moon", "pools/pool/tasks?after=x@y", "pools/pool/activity?since=5&until=4"):
+                 "pools/pool/tasks?pool=moon", "pools/pool/tasks?after=x@y", "pools/pool/activity?since=500000000000&until=400000000000",
+                 "pools/pool/activity?since=1764000000"):
         page.get(path, 400)
     for path in ("", "pools/", "pools/none/tasks", "pools/pool", "pools/pool/", "pools/pool/nothing", "pools/pool/tasks/a/b",
                  "pools/pool/workers/x", "pools//tasks"):

@@ -135,6 +135,7 @@ async function approvals(browser, url, page) {
   check("a refusal changes nothing", of("doubtful").some((task) => task.state === "pending"));
   const id = json("requests", "--all").find((request) => request.state === "refused");
   check("and is kept", id?.asked_by === "olga", JSON.stringify(id));
+  await contents(page, other);
   run(["four-eyes", "off", "--who", "adele"], { code: 13 });
   await goTo(other, "pool/approvals");
   await other.click("tbody tr:has-text('four-eyes') button:has-text('Approve')");
@@ -142,6 +143,30 @@ async function approvals(browser, url, page) {
   await other.waitForSelector("text=Four eyes is off");
   check("nothing odd in the approver's page", other.problems.length === 0, other.problems.join());
   await other.context().close();
+}
+
+/** What is approved is seen: each field that an edit writes, also one that it takes out or sets to 0, and params to their end. */
+async function contents(page, other) {
+  const of = (/** @type {string} */ text) => run(["enqueue", "edited", "{}", "--biz-key", text, "--dedup-key", text]).trim();
+  const edits = /** @type {[string, string[], string[]][]} */ ([
+    ["filled", ["--params", `${" ".repeat(30000)}{"iban":"THE END"}`], ["Parameters", "THE END"]],
+    ["blank", ["--params", "-"], ["Parameters taken out"]],
+    ["bare", ["--no-dedup-key", "--no-biz-key"], ["Business key taken out", "Dedup key taken out"]],
+    ["numbers", ["--priority", "0", "--max-failures", "0", "--due-at", "2030-01-01T00:00:00Z"], ["Priority 0", "Failures at most 0", "Due 2030-01-01"]],
+  ]);
+  for (const [name, options] of edits) run(["edit", of(name), ...options, "--who", "olga", "--why", name], { input: "", code: 13 });
+  await other.setViewportSize({ width: 800, height: 900 });
+  await goTo(other, "pool/approvals");
+  for (const [name, , told] of edits) {
+    const row = other.locator(`tbody tr:has-text('${name}')`);
+    await row.waitFor();
+    const text = await row.innerText();
+    for (const what of told) check(`an approver sees ${name}: ${what}`, text.replace(/\s+/g, " ").includes(what), text.slice(0, 300));
+    await row.locator("button:has-text('Refuse')").click();
+    await confirm(other, "no");
+    await row.waitFor({ state: "detached" });
+  }
+  await other.setViewportSize({ width: 1280, height: 900 });
 }
 
 /** As many leave a group as come to it while the dialog is open: nothing is done, and what is there now is counted. */
@@ -166,7 +191,7 @@ async function everyPool(page, proxy) {
   const found = async () => page.locator("tbody tr").evaluateAll((rows) => rows.map((row) => `${row.children[1].textContent} ${row.querySelector(".id").title}`));
   const wanted = json("list", "--pool", "all", "--handler", "pay", "--limit", "1000").flatMap(({ id }) => [`cut ${id}`, `pool ${id}`]).sort().join();
   await page.route("**/pools/cut/tasks?*", (route) => route.continue({ url: route.request().url().replace("limit=50", "limit=20") })); // one reads less far
-  for (const more of ["", "&since=1"]) {
+  for (const more of ["", "&since=100000000000"]) {
     await goTo(page, `pool/tasks?handler=pay&pool=all&every=1${more}`);
     if (!more) await axe(page, "a search over all pools");
     const all = await found();
@@ -200,6 +225,10 @@ async function actions(page) {
   await page.click(".actions button:has-text('Skip')");
   check("marked ones are counted", (await confirm(page, "two of them are gone")).includes("2"));
   check("marked ones are skipped", of("mail").filter((task) => task.state === "skipped").length === 2);
+  await page.waitForSelector(".actions [role=status]:not(:has-text('2'))");
+  await page.locator("tbody input[type=checkbox]").first().check();
+  await page.waitForSelector(".actions [role=status]:has-text('1')");
+  check("a mark goes with its task", (await page.textContent(".actions [role=status]")).includes("1"));
   await swapped(page);
   await goTo(page, "pool/handlers");
   await page.click("tr:has-text('pay') button:has-text('Pause')");

@@ -143,6 +143,7 @@ export const TABLE = {
   result: ["Result", "Ergebnis", "结果"],
   progress: ["Progress", "Fortschritt", "进度"],
   steps: ["Steps that are done", "Erledigte Schritte", "已完成的步骤"],
+  taken_out: ["taken out", "entfernt", "移除"],
   params_hidden: ["You may not see the parameters.", "Sie dürfen die Parameter nicht sehen.", "您无权查看参数。"],
   params_masked: ["Parts marked *** are masked here, and what is masked cannot be edited here.", "Mit *** Bezeichnetes ist hier verdeckt; Verdecktes lässt sich hier nicht ändern.", "标为 *** 的部分在此被遮盖，被遮盖的内容不能在此编辑。"],
   params_mixed: ["The parameters have line ends of several kinds, which a form would change: edit them with taskpool edit.", "Die Parameter haben verschiedene Zeilenenden, die ein Formular ändern würde: mit taskpool edit ändern.", "参数含有多种换行符，表单会更改它们：请用 taskpool edit 编辑。"],

@@ -3,6 +3,7 @@ import { actionButton } from "../action.js";
 import { ask, currentSession, may } from "../api.js";
 import { h } from "../dom.js";
 import { foreign, number, time, visible } from "../format.js";
+import { paramsOf } from "../params.js";
 import { link, taskLink } from "../route.js";
 import { table } from "../table.js";
 import { t } from "../texts.js";
@@ -12,10 +13,22 @@ export async function load(place) {
   return ask(place.pool, "requests", { limit: 100, state: place.query.all ? "" : "waiting" });
 }
 
-/** The new content of an edit; what the session may not see says so. @param {any} request */
+/** One field of an edit, whole; of a request that is decided, whose content is no longer kept, its name.
+ * @param {string} name @param {any} request */
+function field(name, request) {
+  if (name === "retry") return h("div", {}, t("retry_too"));
+  if (name === "params" && request.params) return h("div", {}, t("params"), paramsOf(request, Infinity));
+  if (request.state !== "waiting" || (name === "params" && request.params_hidden)) return h("div", {}, t(name), name === "params" ? " ***" : null);
+  const value = name === "due_at" ? time(request.due_at) : name === "priority" || name === "max_failures" ? number(request[name] ?? 0)
+    : request[name] ? foreign(request[name], Infinity) : t("taken_out");
+  return h("div", {}, t(name), " ", h("code", {}, value));
+}
+
+/** Everything that an edit writes, and whose traces are erased. @param {any} request */
 function content(request) {
-  const parts = [["params", request.params_hidden && request.fields?.includes("params") ? "***" : request.params], ["biz_key", request.biz_key], ["dedup_key", request.dedup_key]];
-  return parts.filter(([, value]) => value).map(([name, value]) => h("div", {}, `${name} `, h("code", {}, foreign(value, 600))));
+  const names = String(request.fields ?? "").split(" ").filter(Boolean);
+  if (!names.length) return request.biz_key ? h("div", {}, t("biz_key"), " ", h("code", {}, foreign(request.biz_key, Infinity))) : [];
+  return names.map((name) => field(name, request));
 }
 
 /** An edit names its task. @param {any} request @param {string} pool */
@@ -49,7 +62,7 @@ export function view(data, place) {
     { label: t("act"), cell: (r) => [foreign(r.act), r.pool ? [" ", foreign(r.pool)] : null].flat() },
     { label: t("rows"), number: true, cell: (r) => number(r.rows) },
     { label: t("selection"), cell: (r) => selection(r, pool) },
-    { label: t("content"), spare: true, cell: (r) => content(r) },
+    { label: t("content"), cell: (r) => content(r) },
     { label: t("asked_by"), cell: (r) => foreign(r.asked_by) },
     { label: t("reason"), cell: (r) => foreign(r.why ?? "", 600) },
     { label: t("state"), cell: (r) => foreign(r.state) },

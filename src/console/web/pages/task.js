@@ -3,33 +3,14 @@ import { actionButton } from "../action.js";
 import { ask, uuid } from "../api.js";
 import { h } from "../dom.js";
 import { duration, foreign, gateOf, localInput, number, state, time, visible } from "../format.js";
+import { paramsOf, SHOWN } from "../params.js";
 import { link } from "../route.js";
 import { list, table } from "../table.js";
 import { t } from "../texts.js";
 
-const SHOWN = 20000; // characters of params that are shown at once
-
 /** @param {import("../route.js").Place} place */
 export async function load(place) {
   return ask(place.pool, `tasks/${encodeURIComponent(place.id)}`);
-}
-
-/** @param {any} task */
-function params(task) {
-  if (task.params_hidden) return h("p.empty", {}, t("params_hidden"));
-  const text = String(task.params ?? "");
-  const masked = task.params_masked ? h("p.hint", {}, t("params_masked")) : null;
-  const box = h("pre", { tabindex: "0", role: "region", "aria-label": t("params"), dir: "ltr" }, visible(text.slice(0, SHOWN)));
-  const part = /** @type {import("../dom.js").Part} */ (h("div", { "data-key": "params" }, masked, box));
-  part.data = task;
-  part.refresh = (now) => { if (now.params !== task.params) part.replaceWith(params(now)); }; // what was opened stays open
-  const onclick = (/** @type {Event} */ event) => {
-    box.textContent = visible(text);
-    /** @type {HTMLElement} */ (event.target).remove();
-    box.focus();
-  };
-  if (text.length > SHOWN) part.append(h("button.quiet", { type: "button", onclick }, t("show_all", { n: number(text.length) })));
-  return part;
 }
 
 /** @param {any} task */
@@ -123,7 +104,7 @@ export function view(task, place) {
       { label: t("attempt"), number: true, cell: (event) => number(event.attempt) }, { label: t("who"), cell: (event) => foreign(event.who) },
       { label: t("reason"), cell: (event) => foreign(event.reason, 1000) }, { label: t("owner"), spare: true, cell: (event) => foreign(event.owner) }],
     life, (event) => `${event.at} ${event.what ?? event.event} ${event.attempt}`, { hideCaption: true }),
-    h("h2", {}, t("params")), params(task));
+    h("h2", {}, t("params")), paramsOf(task, SHOWN));
 }
 
 export const live = 4000;

@@ -23,7 +23,10 @@ export async function load(place) {
   const { pools } = await get("pools");
   const { every, ...query } = place.query;
   if (every && pools.length > 1) return { ...(await everywhere(pools, query)), every: true, pools };
-  return { ...(await ask(place.pool, "tasks", { limit: 50, ...query })), pools };
+  const found = await ask(place.pool, "tasks", { limit: 50, ...query });
+  const there = new Set(found.tasks.map((/** @type {any} */ task) => task.id));
+  for (const id of marked) if (!there.has(id)) marked.delete(id); // nothing is done to what is not shown any more
+  return { ...found, pools };
 }
 
 /** Where a task, or a page that ends at a cursor, is in the order of a list: that of the last change, or that of ids. @param {Record<string, string>} query */
