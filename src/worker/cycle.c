@@ -164,11 +164,16 @@ static void find_out(struct tpi_cycle *cycle, tp_status failure) {
     }
     /* With its effects gone, one that may pass is as it was before, and is run again by whoever claims it. */
     bool stored = settle_all_apart(cycle, !asked);
-    if (asked && stored)
+    if (!asked) return;
+    tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
+    /* Nobody has claimed it anew here, so a commit that ended since is seen by this alone. */
+    bool once_more = cycle->ran == 1 && fate != TPI_FATE_REFUSED;
+    if (once_more && !tpi_lifetime_stopping(cycle->part->life))
+        fate = tpi_outcome_find(cycle->session, last->task, true, failure);
+    if (stored || fate == TPI_FATE_STORED)
         record(cycle, cycle->ran - 1, cycle->ran);
-    else if (asked && fate == TPI_FATE_UNKNOWN)
+    else if (fate == TPI_FATE_UNKNOWN)
         tpi_record_unstored(cycle->part->record, last->task, cycle->why);
-    if (asked) tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
 }
 
 void tpi_cycle_settle(struct tpi_cycle *cycle) {
