@@ -357,10 +357,10 @@ TP_API TP_CHECKED tp_status tp_enqueue_many(tp_conn *conn, tp_new_task *tasks, s
  * asks for the same key meanwhile waits for the end of that transaction; inside a transaction of its own it
  * may then hear TP_CONFLICT (mysql, oracle, generic). Alone it is a transaction of its own, and after a
  * failure the next call with this key, on any connection of this tp_env, finds out whether the failed try did
- * it. Elsewhere, in another process above all, TP_EXISTS may be your own lost try; so it may here, once
- * more than a thousand unanswered tries are kept and the oldest is forgotten. key: at most TP_KEY_MAX bytes.
- * task (may be NULL): on whose behalf, for people to read. Old keys leave by tp_operate(TP_ACTION_PURGE) with
- * pool "once". */
+ * it (of one database: of connections that were borrowed in several it would know the wrong try). Elsewhere,
+ * in another process above all, TP_EXISTS may be your own lost try; so it may here, once more than a thousand
+ * unanswered tries are kept and the oldest is forgotten. key: at most TP_KEY_MAX bytes. task (may be NULL):
+ * on whose behalf, for people to read. Old keys leave by tp_operate(TP_ACTION_PURGE) with pool "once". */
 TP_API TP_CHECKED tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task);
 
 /* ---- Retry policy ------------------------------------------------------------------------------------ */
@@ -1559,10 +1559,11 @@ typedef struct tp_hook {
 
 /* What is done when the queue fills up. */
 typedef enum tp_full {
-    TP_FULL_CALLER_RUNS = 0, /* one handler thread more than threads_max helps while more than half of the
-                              * queue is taken, and no more is claimed than there is room for */
-    TP_FULL_ABORT = 1        /* while there is any room it claims a whole batch, and puts back what finds no
-                              * place: without a failure, due again after poll_ms, for others to take */
+    TP_FULL_EXTRA_THREAD = 0, /* one handler thread more than threads_max helps while more than half of the
+                               * queue is taken, and no more is claimed than there is room for */
+    TP_FULL_CALLER_RUNS = 0,  /* the same, by its name in 0.2.0: no caller runs tasks any more */
+    TP_FULL_ABORT = 1         /* while there is any room it claims a whole batch, and puts back what finds no
+                               * place: without a failure, due again after poll_ms, for others to take */
 } tp_full;
 
 typedef enum tp_pace {
@@ -1614,7 +1615,7 @@ typedef struct tp_worker_options {
 } tp_worker_options;
 #define TP_WORKER_INIT                                                                                       \
     {                                                                                                        \
-        sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_CALLER_RUNS, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,   \
+        sizeof(tp_worker_options), 0, 0, 0, 0, TP_FULL_EXTRA_THREAD, 0, 0, TP_PACE_DELAY, 0, 0, 0, NULL, 0,  \
             0, NULL, 0, 0, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0               \
     }
 

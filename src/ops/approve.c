@@ -15,6 +15,7 @@ struct approval {
     tp_conn *conn;
     struct tpi_texts texts;
     tp_request request;
+    tp_action action; /* of those that tp_operate knows */
     char id[TPI_UUID_SIZE], who[TPI_WHO_MAX + 1], why[TP_REASON_MAX + 1];
     char reason[TP_REASON_MAX + 1]; /* of what is carried out */
     char stale[200];                /* why it cannot be */
@@ -81,20 +82,13 @@ static tp_status change(struct approval *approval, const struct held_pool *pool,
                         const struct tpi_keys *keys) {
     const tp_request *request = &approval->request;
     size_t done = 0;
-    bool skips = strcmp(request->act, TPI_ACT_SKIP) == 0, purges = strcmp(request->act, TPI_ACT_PURGE) == 0;
-    bool cancels = strcmp(request->act, TPI_ACT_CANCEL) == 0;
     if (!keys->count) return TP_OK;
     if (strcmp(request->act, TPI_ACT_EDIT) == 0) {
         approval->done++;
         return tpi_edit_given(approval->conn, keys->all[0], request, request->asked_by, approval->reason);
     }
-    tp_status status =
-        tpi_operate_given(approval->conn,
-                          purges    ? TP_ACTION_PURGE
-                          : skips   ? TP_ACTION_SKIP
-                          : cancels ? TP_ACTION_CANCEL
-                                    : TP_ACTION_RETRY,
-                          pool->name, keys->all, keys->count, request->asked_by, approval->reason, &done);
+    tp_status status = tpi_operate_given(approval->conn, approval->action, pool->name, keys->all, keys->count,
+                                         request->asked_by, approval->reason, &done);
     approval->done += done;
     return status == TP_OK && done != keys->count ? TP_STALE : status;
 }
@@ -128,6 +122,25 @@ static tp_status carry_out_rows(struct approval *approval) {
 
 /* ---- Carrying it out ----------------------------------------------------------------------------------- */
 
+static tp_status find_action(struct approval *approval) {
+    static const struct {
+        const char *act;
+        tp_action action;
+    } all[] = {{TPI_ACT_RETRY, TP_ACTION_RETRY},
+               {TPI_ACT_SKIP, TP_ACTION_SKIP},
+               {TPI_ACT_CANCEL, TP_ACTION_CANCEL},
+               {TPI_ACT_PURGE, TP_ACTION_PURGE}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(approval->request.act, all[i].act) != 0) continue;
+        approval->action = all[i].action;
+        return TP_OK;
+    }
+    return tpi_error(TP_UNSUPPORTED,
+                     "the request asks for '%s', which this version of the library does not know; approve it "
+                     "by the version that wrote it",
+                     approval->request.act);
+}
+
 /* A positive answer, or TP_MISUSE: it cannot be done any more. */
 static tp_status do_it(struct approval *approval) {
     const tp_request *request = &approval->request;
@@ -136,7 +149,9 @@ static tp_status do_it(struct approval *approval) {
         return tpi_four_eyes_write(conn, request->selection, request->asked_by, approval->reason);
     if (strcmp(request->act, TPI_ACT_RETENTION) == 0)
         return tpi_retention_write(conn, request->selection, request->asked_by);
-    return carry_out_rows(approval);
+    bool one = strcmp(request->act, TPI_ACT_EDIT) == 0 || strcmp(request->act, TPI_ACT_ERASE) == 0;
+    tp_status status = one ? TP_OK : find_action(approval);
+    return status == TP_OK ? carry_out_rows(approval) : status;
 }
 
 static tp_status carry_out(struct approval *approval) {

@@ -7,6 +7,8 @@
 #include "base/utf8.h"
 #include "worker/outcome.h"
 
+enum { NEW_JOB_TRIES = 10 };
+
 /* Completions that come before the last task, or with it, go together. */
 static size_t leading_done(const struct tpi_cycle *cycle) {
     size_t count = 0;
@@ -111,6 +113,17 @@ static void hand_on(struct tpi_cycle *cycle, size_t i, struct tpi_job *job) {
     }
 }
 
+/* Nobody else settles it before its lease lapses, and its handler is called again then: memory is waited for,
+ * which others free. */
+static tp_status new_job(struct tpi_cycle *cycle, size_t i, int64_t asked_ms, struct tpi_job **job) {
+    tp_status status = TP_NOMEM;
+    for (int tries = 0; tries < NEW_JOB_TRIES && status == TP_NOMEM; tries++) {
+        if (tries) tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
+        status = tpi_job_new(cycle->part->jobs, cycle->batch, i, asked_ms, job);
+    }
+    return status;
+}
+
 /* Claims the task anew, by a lease, and lets the completer write what became of it, or runs it again by that
  * lease, so that one that loses its transaction each time is counted in the end. */
 bool tpi_cycle_settle_apart(struct tpi_cycle *cycle, size_t i) {
@@ -123,7 +136,7 @@ bool tpi_cycle_settle_apart(struct tpi_cycle *cycle, size_t i) {
     if (cycle->refused && i + 1 == cycle->ran) tpi_outcome_set(held, TP_RUN_FAILED, cycle->why);
     /* The completer finds out whether it is a claim of this process that has what is done. */
     bool kept = status == TP_OK || (status == TP_LOST && held->done);
-    if (kept) status = tpi_job_new(cycle->part->jobs, cycle->batch, held->hold_at, asked_ms, &job);
+    if (kept) status = new_job(cycle, held->hold_at, asked_ms, &job);
     if (status == TP_LOST)
         tpi_record_lost_settle(cycle->part->record, held);
     else if (status != TP_OK)
@@ -164,11 +177,16 @@ static void find_out(struct tpi_cycle *cycle, tp_status failure) {
     }
     /* With its effects gone, one that may pass is as it was before, and is run again by whoever claims it. */
     bool stored = settle_all_apart(cycle, !asked);
-    if (asked && stored)
+    if (!asked) return;
+    tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
+    /* Nobody has claimed it anew here, so a commit that ended since is seen by this alone. */
+    bool once_more = cycle->ran == 1 && fate != TPI_FATE_REFUSED;
+    if (once_more && !tpi_lifetime_stopping(cycle->part->life))
+        fate = tpi_outcome_find(cycle->session, last->task, true, failure);
+    if (stored || fate == TPI_FATE_STORED)
         record(cycle, cycle->ran - 1, cycle->ran);
-    else if (asked && fate == TPI_FATE_UNKNOWN)
+    else if (fate == TPI_FATE_UNKNOWN)
         tpi_record_unstored(cycle->part->record, last->task, cycle->why);
-    if (asked) tpi_session_pause(cycle->session, TPI_UNTIL_STOP);
 }
 
 void tpi_cycle_settle(struct tpi_cycle *cycle) {

@@ -1,7 +1,7 @@
 /* The claimed tasks that wait for an executor thread: how many fit, which thread takes the next, when to
  * start one more thread, and when there is room enough for another claim. The dispatcher waits here for
  * room; an enqueue in this process wakes it and names the new tasks. While more than half of the queue is
- * taken one thread more than threads_max takes from it (TP_FULL_CALLER_RUNS). No database calls here. Read
+ * taken one thread more than threads_max takes from it (TP_FULL_EXTRA_THREAD). No database calls here. Read
  * next: dispatcher.c, executor.c. */
 #include "worker/queue.h"
 
@@ -28,7 +28,7 @@ static bool is_over_half(const struct tpi_queue *queue) {
 
 /* Under the lock. */
 static bool may_add(const struct tpi_queue *queue) {
-    bool one_more = queue->options->when_full == TP_FULL_CALLER_RUNS && is_over_half(queue) &&
+    bool one_more = queue->options->when_full == TP_FULL_EXTRA_THREAD && is_over_half(queue) &&
                     queue->executors == (size_t)queue->options->threads_max;
     return spare(queue) > 0 || one_more;
 }

@@ -7,7 +7,7 @@ import sys
 from old_table import FAR, FAR_MS, TIME, attempt, connect, table
 from pool import BASE, PREFIX, SQLITE, check, end, listed, main, program, run, start, until  # the path: old_table
 
-OPEN, TAKEN, DONE, SKIPPED, FAILED = 0, 9, 1, 4, 2
+OPEN, TAKEN, DONE, SKIPPED, FAILED, HANDLED = 0, 9, 1, 4, 2, 3
 MAPPING = f"""name = x
 table = {table("x")}
 key = id
@@ -138,6 +138,38 @@ def test_row_that_is_opened_again_and_retried(rows):
     rows.step("--copy")
     check("row 21 is done", rows.states()[21] == DONE, rows.states())
     rows.step("--compare", what="with a row that was retried")
+
+
+def test_retry_of_an_open_row_whose_copy_is_cut_off(rows):
+    """A removal is a way back without a copy behind it, as one whose copy was killed."""
+    fail(rows, 22)
+    rows.set(22, f"status = {OPEN}")
+    run("retry", "--id", task("row 22")[0]["id"])
+    rows.step("--remove", 9, "with a retry of a row that is open")
+    check("the row of a task in the pool is not open", rows.states()[22] == TAKEN, rows.states())
+    work("good")
+    rows.step("--copy")
+    check("which is done", rows.states()[22] == DONE, rows.states())
+
+
+def test_retry_of_an_open_row_that_an_old_worker_takes(rows):
+    """While the way back is at it: it has seen the row open, and waits for the old worker's lock."""
+    fail(rows, 23)
+    rows.set(23, f"status = {OPEN}")
+    run("retry", "--id", task("row 23")[0]["id"])
+    old, watch = connect(), connect()
+    old.cursor().execute(f"UPDATE {table('x')} SET status = {HANDLED} WHERE id = 23")
+    copying = start("adopt", "x", "--copy")
+    check("the way back waits for the old worker", until(lambda: attempt(watch, [(
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+        f"AND query LIKE '%UPDATE%{table('x')}%''retried''%'",)])[0][0] == 1))
+    old.commit()
+    check("it goes on", end(copying)[0] in (0, 6))  # 6: it has waited for too long before, and is asked again
+    rows.step("--copy", what="when the old worker has taken the row")
+    check("the retry is called back", task("row 23")[0]["state"] == "skipped", task("row 23"))
+    check("the row is the old worker's", rows.states()[23] == HANDLED, rows.states())
+    rows.set(23, f"status = {DONE}")
+    rows.step("--compare", what="with a retry whose row an old worker took")
 
 
 def test_row_that_is_opened_again_and_done_by_an_old_worker(rows):
@@ -327,6 +359,9 @@ def test():
     test_four_eyes(rows)
     test_row_that_is_opened_again(rows)
     test_row_that_is_opened_again_and_retried(rows)
+    test_retry_of_an_open_row_whose_copy_is_cut_off(rows)
+    if "PostgreSQL" in BASE:
+        test_retry_of_an_open_row_that_an_old_worker_takes(rows)
     test_row_that_is_opened_again_and_done_by_an_old_worker(rows)
     test_retry_beside_an_old_worker(rows)
     test_remove_of_failed(rows)

@@ -403,6 +403,20 @@ TEST(test_approvals__what_nobody_decided_in_time_is_over) {
     expect_number(said("expired"), 1);
 }
 
+TEST(test_approvals__what_a_later_version_asks_for_waits_for_one_that_knows_it) {
+    char ids[2][ID], id[ID];
+    put_failed(2, ids);
+    switch_on();
+    snprintf(id, sizeof id, "%s", asked(TP_ACTION_SKIP, "failed", 2));
+    sql_run(pool.eye, "UPDATE tp_request SET act = 'postpone' WHERE id = '%s'", id);
+    expect(TP_UNSUPPORTED, approve_by(pool.b, id, "bob"));
+    expect_text("asks for 'postpone'");
+    for (int i = 0; i < 2; i++)
+        expect_row(ids[i], "failed", "failed", 3);
+    sql_run(pool.eye, "UPDATE tp_request SET act = 'skip' WHERE id = '%s'", id);
+    must(approve_by(pool.b, id, "bob"));
+}
+
 /* ---- The same rows ------------------------------------------------------------------------------------- */
 
 TEST(test_approvals__one_row_that_changed_is_enough_to_leave_all_alone) {

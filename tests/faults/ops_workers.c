@@ -73,6 +73,12 @@ static tp_verdict break_down(tp_run *run, void *arg) {
     return TP_RUN_FAILED;
 }
 
+/* What asked for its connection is rolled back, and settled by a claim of its own. */
+static tp_verdict break_down_apart(tp_run *run, void *arg) {
+    tp_conn *conn = NULL;
+    return tp_run_conn(run, &conn) == TP_OK ? break_down(run, arg) : TP_RUN_FAILED;
+}
+
 static tp_verdict skip_it(tp_run *run, void *arg) {
     (void)arg;
     tp_run_reason(run, "left out");
@@ -121,6 +127,7 @@ static void prepare_two(struct work *work, tp_handler_fn fn) {
 STEP(two_to_do, prepare_two(work, done))
 STEP(two_to_pay, prepare_two(work, pay))
 STEP(two_to_give_back, prepare_two(work, give_back))
+STEP(two_to_break_down_apart, prepare_two(work, break_down_apart))
 STEP(two_to_skip, prepare_two(work, skip_it))
 STEP(two_to_pay_in_steps, prepare_two(work, pay_in_steps))
 
@@ -221,6 +228,22 @@ static void are_given_up(struct work *work) {
     if (atomic_load(&alerts) < (int)work->id_count) wrong("%d alerts", atomic_load(&alerts));
 }
 
+/* Each failed as often as its handler says, and no lease lapsed. */
+static void step_and_make_due(struct work *work) {
+    for (int i = 0; i < 2; i++) {
+        sql_run(pool.eye, "UPDATE tp_pending SET due_at = 1 WHERE state = 'pending'");
+        if (step(work) < TP_OK) wrong("step: %s", tp_last_error()->text);
+    }
+}
+
+static void have_no_lease(struct work *work) {
+    for (size_t i = 0; i < work->id_count; i++)
+        want_number(sql_number(pool.eye,
+                               "SELECT COUNT(*) FROM tp_pending WHERE id = '%s' AND state = 'failed'",
+                               work->ids[i]),
+                    1);
+}
+
 /* Firing has a time of its own in the worker: the session asks as well, so that nothing has to be waited for.
  */
 static void fire_and_step(struct work *work) {
@@ -289,6 +312,8 @@ static const struct operation operations[] = {
      .finish = step_until_alerted},
     {"worker_step, failed, an alert for all", STEPPED | TRAIT_EXPENSIVE, two_that_fail_for_a_group,
      first_step, TP_OK, are_given_up, .finish = step_until_alerted},
+    {"worker_step, failed, by a claim of its own", TRAIT_SESSIONS | TRAIT_PIECEMEAL | TRAIT_ALLOCATIONS,
+     two_to_break_down_apart, first_step, TP_OK, have_no_lease, .plan = "hold", .finish = step_and_make_due},
     {"worker_step, schedules", TRAIT_SESSIONS | TRAIT_PIECEMEAL, one_planned, first_step, TP_OK, are_paid,
      .finish = fire_and_step},
     {"worker_start to join", THREADS, four_to_pay, start_to_join, TP_OK, are_paid},

@@ -188,7 +188,7 @@ TEST(test_points__never_holds_more_than_its_queue_and_threads) {
     options.threads_max = 10;
     options.keep_alive_ms = 5000;
     options.queue = 1000;
-    options.when_full = TP_FULL_CALLER_RUNS;
+    options.when_full = TP_FULL_EXTRA_THREAD;
     tp_worker *worker = worker_by(&options, "points", wait_at_gate);
     must(tp_worker_start(worker));
     await_arrived(THREADS + 1);

@@ -208,11 +208,27 @@ TEST(test_hold__pays_once_whichever_call_of_it_is_lost) {
     if (faults_hits(passes) < 20) fail_msg("only %d calls were lost", faults_hits(passes));
 }
 
+static struct faults_aim commit_of_a_task(void) {
+    bool in_two = (pool.eye->store.caps & TPI_CAP_MOVE_IN_TWO) != 0;
+    return (struct faults_aim){.statement = "commit", .after = in_two ? "hold_delete" : "hold_finish"};
+}
+
+/* It was stored, but nobody can find that out. */
 TEST(test_hold__a_commit_of_which_nothing_can_be_found_out_is_counted_as_unstored) {
     rig_needs_hold();
-    bool in_two = (pool.eye->store.caps & TPI_CAP_MOVE_IN_TWO) != 0;
-    struct faults_aim commit = {.statement = "commit", .after = in_two ? "hold_delete" : "hold_finish"};
-    rig_expect_unstored(commit, "hold");
+    rig_expect_unstored(commit_of_a_task(), "hold");
+}
+
+TEST(test_hold__a_commit_that_is_found_out_about_later_is_told) {
+    rig_needs_hold();
+    faults_lose(commit_of_a_task(), TPI_FAULT_ANSWER_LOST, 0, 1);
+    size_t asked = faults_refuse("settled", FAULTS_PERMANENT, 0, 1);
+    tp_worker *worker = rig_start_with(1, rig_pay, .plan = "hold");
+    rig_await(TP_EVENT_DONE, 1);
+    expect_number(rig_info(worker).unstored, 0);
+    rig_stop(worker);
+    expect_number(faults_hits(asked), 1);
+    rig_expect_paid(1, .runs = 1, .done = 1, .errors = 0);
 }
 
 TEST(test_hold__steps_too) {

@@ -14,7 +14,11 @@ UPDATE tp_adopt_[name] SET link_stage = 'retried', link_result = 'none'
 WHERE link_stage = 'back' AND link_result = 'failed' AND link_closed <> link_task
   AND EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task)
   AND NOT EXISTS (SELECT 1 FROM [table] src WHERE [keys AND~src.@ = key_#] AND CASE WHEN {adopt_ours} OR [open] THEN 1 ELSE 0 END = 0);
-UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE {adopt_ours} AND {adopt_by link_stage = 'retried'};
+UPDATE [table] {adopt_of} SET [mark] = [taken] WHERE (({adopt_ours}) OR ([open])) AND {adopt_by link_stage = 'retried'};
+-- Not one that an old consumer has taken at this moment.
+UPDATE tp_adopt_[name] SET link_stage = 'back', link_result = 'failed'
+WHERE link_stage = 'retried'
+  AND EXISTS (SELECT 1 FROM [table] src WHERE [keys AND~src.@ = key_#] AND CASE WHEN {adopt_ours} THEN 1 ELSE 0 END = 0);
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'retried';
 -- Only rows that still have our mark: what somebody has written over it stays. But a row that was opened again while its task was in the
 -- pool, or was retried by an operator, is done.
