@@ -221,6 +221,7 @@
     X(schedule_due, 0)                                                                                       \
     X(schedule_wait, 0)                                                                                      \
     X(schedule_waiting, 0)                                                                                   \
+    X(schedule_try, TPI_CAP_SKIP)                                                                            \
     X(schedule_start, 0)                                                                                     \
     X(schedule_advance, 0)                                                                                   \
     X(schedule_fire_one, 0)                                                                                  \

@@ -227,6 +227,7 @@
     X(schedule_due, ALL, "schedules are few")                                                                \
     X(schedule_wait, ALL, "schedules are few")                                                               \
     X(schedule_waiting, KEY, "")                                                                             \
+    X(schedule_try, KEY, "")                                                                                 \
     X(schedule_start, KEY, "")                                                                               \
     X(schedule_advance, KEY, "")                                                                             \
     X(schedule_fire_one, KEY, "")                                                                            \
