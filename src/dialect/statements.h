@@ -336,6 +336,7 @@
     X(check_blocked_gates, 0)                                                                                \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
+    X(check_schedule_clock, 0)                                                                               \
     X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \
     X(check_history, 0)                                                                                      \

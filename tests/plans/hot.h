@@ -345,6 +345,7 @@
     X(check_blocked_gates, ALL, "taskpool check looks at every row")                                         \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
+    X(check_schedule_clock, ALL, "taskpool check looks at every row")                                        \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
     X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \
     X(check_history, ALL, "taskpool check looks at every row")                                               \
