@@ -1688,7 +1688,9 @@ TP_API const tp_task *tp_run_task(const tp_run *run);
 TP_API TP_CHECKED tp_status tp_run_params(tp_run *run, const char **params, size_t *length);
 /* The connection of this task, with its transaction begun: what the handler writes there commits together
  * with the settle and the move to the finished pool, or not at all. The handler must not commit or roll back:
- * tp_commit, tp_rollback and tp_conn_reopen answer TP_MISUSE.
+ * tp_commit, tp_rollback and tp_conn_reopen answer TP_MISUSE. Nor by a statement of its own, which nobody can
+ * refuse; on MariaDB and MySQL these are TRUNCATE, CREATE, ALTER, DROP and LOCK TABLES too: what it wrote
+ * before is stored then, and the handler may be called again (docs/guarantees.md).
  * When the handler does not return TP_RUN_DONE or TP_RUN_SKIPPED, it is rolled back. TP_RUN_FAILED after the
  * transaction was lost (the session, a deadlock, a database that became read-only) is no failure of the task:
  * the handler is called again, up to three times for one claim; then it counts. */
