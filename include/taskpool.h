@@ -1326,7 +1326,8 @@ TP_API TP_CHECKED tp_status tp_schedule_planned(tp_conn *conn, const tp_schedule
  * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
  * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
  * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read; TP_DB also: the database
- * refuses its task. The text names it; the others were fired, and fired and wait_ms are set. Workers do this
+ * refuses its task; TP_TIMEOUT, TP_CONFLICT also: another session has its row. The text names it; the others
+ * were fired (after a few such waits the next call goes on), and fired and wait_ms are set. Workers do this
  * by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);
 /* Makes one task of the schedule now, due at once, which is its last task from then on; also of one that is
@@ -1688,7 +1689,9 @@ TP_API const tp_task *tp_run_task(const tp_run *run);
 TP_API TP_CHECKED tp_status tp_run_params(tp_run *run, const char **params, size_t *length);
 /* The connection of this task, with its transaction begun: what the handler writes there commits together
  * with the settle and the move to the finished pool, or not at all. The handler must not commit or roll back:
- * tp_commit, tp_rollback and tp_conn_reopen answer TP_MISUSE.
+ * tp_commit, tp_rollback and tp_conn_reopen answer TP_MISUSE. Nor by a statement of its own, which nobody can
+ * refuse; on MariaDB and MySQL these are TRUNCATE, CREATE, ALTER, DROP and LOCK TABLES too: what it wrote
+ * before is stored then, and the handler may be called again (docs/guarantees.md).
  * When the handler does not return TP_RUN_DONE or TP_RUN_SKIPPED, it is rolled back. TP_RUN_FAILED after the
  * transaction was lost (the session, a deadlock, a database that became read-only) is no failure of the task:
  * the handler is called again, up to three times for one claim; then it counts. */

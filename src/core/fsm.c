@@ -129,7 +129,7 @@ static unsigned conditions_met(const struct tpi_facts *facts) {
     unsigned met = 0;
     if (facts->due) met |= IF_DUE;
     if (facts->holder) met |= IF_HOLDER;
-    met |= facts->failures + 1 < facts->max_failures ? IF_MORE : IF_LAST;
+    met |= facts->failures < facts->max_failures - 1 ? IF_MORE : IF_LAST;
     if (facts->on_lapse == TP_LAPSE_RETRY) met |= IF_LAPSE_RETRY;
     if (facts->on_lapse == TP_LAPSE_FAIL) met |= IF_LAPSE_FAIL;
     if (facts->on_lapse == TP_LAPSE_SKIP) met |= IF_LAPSE_SKIP;
@@ -138,7 +138,7 @@ static unsigned conditions_met(const struct tpi_facts *facts) {
 }
 
 static struct tpi_change apply(const struct rule *rule, int32_t failures) {
-    if (rule->count == PLUS_ONE) failures++;
+    if (rule->count == PLUS_ONE && failures < INT32_MAX) failures++;
     if (rule->count == ZERO) failures = 0;
     return (struct tpi_change){.verdict = rule->verdict,
                                .written = rule->written,

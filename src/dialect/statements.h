@@ -221,6 +221,7 @@
     X(schedule_due, 0)                                                                                       \
     X(schedule_wait, 0)                                                                                      \
     X(schedule_waiting, 0)                                                                                   \
+    X(schedule_try, TPI_CAP_SKIP)                                                                            \
     X(schedule_start, 0)                                                                                     \
     X(schedule_advance, 0)                                                                                   \
     X(schedule_fire_one, 0)                                                                                  \
@@ -335,6 +336,7 @@
     X(check_blocked_gates, 0)                                                                                \
     X(check_gate_counts, 0)                                                                                  \
     X(check_schedules, 0)                                                                                    \
+    X(check_schedule_clock, 0)                                                                               \
     X(check_overdue, 0)                                                                                      \
     X(check_schedule_tasks, 0)                                                                               \
     X(check_history, 0)                                                                                      \

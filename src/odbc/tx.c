@@ -127,8 +127,8 @@ void tpi_link_rollback(struct tpi_link *link) {
 static tp_status transaction_over(struct tpi_link *link) {
     tpi_link_doom(link);
     link->tx_state.lost = TP_CONFLICT;
-    return tpi_error(TP_CONFLICT,
-                     "an error ended the transaction before; roll it back and do the whole again");
+    return tpi_error(TP_CONFLICT, "an error, or a statement that commits by itself, ended the transaction "
+                                  "before; roll it back and do the whole again");
 }
 
 /* Is the open transaction still there? Asked where other statements share the connection, by a question or by

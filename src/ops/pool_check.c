@@ -91,6 +91,13 @@ static const struct check {
      "schedules should have fired more than an hour ago, such as %s: nobody fires them; run a worker with "
      "schedules (taskpool work --schedules) or taskpool schedule fire",
      ""},
+    {TPI_S_check_schedule_clock, WORTH_KNOWING, -SKEW, "clock of schedules",
+     "none was planned later than now",
+     "schedules were planned more than ten seconds later than now, such as %s: the database's clock was "
+     "ahead, and "
+     "they may not fire before that time; once it is right, pause them and resume them, which plans them "
+     "from now",
+     ""},
     {TPI_S_check_schedule_tasks, WORTH_KNOWING, 0, "last tasks of schedules", "all are there",
      "schedules last fired a task that is in no pool any more, such as %s: purged, or deleted by hand", ""},
     {TPI_S_check_history, WORTH_KNOWING, 0, "events", "every event belongs to a task that is there",

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "ops/audit.h"
 #include "ops/refused.h"
 #include "ops/schedule.h"
@@ -17,6 +18,8 @@
 enum { MISSED_AFTER_MS = 60000 };
 /* How long until schedules that cannot be read are tried again. */
 enum { BROKEN_AGAIN_MS = 1000 };
+/* How many locked rows are waited for in one turn. */
+enum { LOCKED_MAX = 3 };
 
 struct firing {
     tp_conn *conn;
@@ -24,18 +27,30 @@ struct firing {
     size_t fired;
     bool moved;         /* a schedule has another planned time, or none: what was due is not due any more */
     int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
-    size_t broken;      /* schedules that cannot be read; the first one's error is given: */
+    size_t locked;      /* rows that another session kept locked for too long */
+    size_t broken;      /* those, and schedules that cannot be read; the first one's error is given: */
     struct tpi_kept_error why;
 };
 
-/* A schedule that cannot be read, or whose task the database refuses (for a constraint of its own, or a
- * partition that is missing), does not stop the others. */
+/* A schedule that cannot be read, whose row another session keeps locked, or whose task the database refuses
+ * (for a constraint of its own, or a partition that is missing), does not stop the others. */
 static tp_status note_broken(struct firing *firing, const char *name, tp_status status) {
-    if (status != TP_MISUSE && status != TP_TOOBIG && status != TP_DB) return status;
+    bool locked = status == TP_TIMEOUT || status == TP_CONFLICT;
+    if (!locked && status != TP_MISUSE && status != TP_TOOBIG && status != TP_DB) return status;
+    firing->locked += locked;
     struct tpi_kept_error why = tpi_error_keep();
     (void)tpi_error(status, "schedule %s: %s", name, why.text);
     if (firing->broken++ == 0) firing->why = tpi_error_keep();
     return TP_OK;
+}
+
+/* In the transaction that is to change the row: nobody waits for another session that has it locked. */
+static tp_status try_lock(struct firing *firing, const char *name, bool *is_free) {
+    struct tpi_args args = {0};
+    *is_free = true;
+    if (!(firing->conn->store.caps & TPI_CAP_SKIP)) return TP_OK;
+    tpi_args_text(&args, TPI_P_name, name);
+    return tpi_store_exists(&firing->conn->store, TPI_S_schedule_try, &args, is_free);
 }
 
 /* ---- One schedule ----------------------------------------------------------------------------------------
@@ -182,7 +197,7 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
                           struct tpi_planning *planning, struct decision *decision) {
     struct tpi_scope scope;
     size_t inserted = 0;
-    bool open = false;
+    bool open = false, is_free = false;
     if (row->bad_missed)
         return tpi_error(TP_MISUSE, "missed is none of once, skip, all; remove it and add it anew");
     if (row->bad_closed) return tpi_schedule_bad_closed();
@@ -193,12 +208,14 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = decide(firing, row, open, planning, decision);
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
-    status = tpi_scope_end(firing->conn, &scope, store(firing, row, planning, decision, &inserted));
+    status = try_lock(firing, row->schedule.name, &is_free);
+    if (status == TP_OK && is_free) status = store(firing, row, planning, decision, &inserted);
+    status = tpi_scope_end(firing->conn, &scope, status);
     /* Its tasks have no dedup_key, and were searched for by their ids. */
     status = tpi_refused_judge(&firing->conn->store, status, "pending", NULL, NULL);
     if (status != TP_OK) return status;
     firing->fired += inserted;
-    firing->moved = true;
+    firing->moved = firing->moved || is_free;
     return TP_OK;
 }
 
@@ -228,6 +245,7 @@ struct due {
     int64_t now_ms;
 };
 
+/* From any on, so that rows which stay locked keep out no other for ever. */
 static tp_status fire_due(struct firing *firing) {
     static const struct tpi_column columns[] = {
         TPI_COLUMN(TEXT, struct due, name),
@@ -242,8 +260,9 @@ static tp_status fire_due(struct firing *firing) {
                                       sizeof(struct due), &all, &count);
     const struct due *due = all;
     if (count) firing->now_ms = due[count - 1].now_ms;
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = fire_named(firing, due[i].name);
+    size_t first = count ? tpi_random() % count : 0;
+    for (size_t i = 0; i < count && status == TP_OK && firing->locked < LOCKED_MAX; i++)
+        status = fire_named(firing, due[(first + i) % count].name);
     free(all);
     tpi_texts_free(&texts);
     return status;
@@ -261,20 +280,26 @@ struct waiting {
 static tp_status start_ended(struct firing *firing, const struct waiting *waiting,
                              struct tpi_planning *planning) {
     const tp_schedule *schedule = &waiting->schedule;
+    struct tpi_scope scope;
     struct tpi_args args = {0};
     struct tpi_next next = {0};
     int64_t now = 0;
+    bool is_free = false;
     tp_status status = tpi_ask_now(firing->conn, &now);
     int64_t ended_at = waiting->finished_at ? waiting->finished_at : waiting->failed_at;
     if (status == TP_OK) status = tpi_planning_begin(planning, ended_at ? ended_at : now, &next);
+    if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status == TP_NONE ? TP_OK : status;
     tpi_args_text(&args, TPI_P_name, schedule->name);
     tpi_args_text(&args, TPI_P_last_task, schedule->last_task);
     tpi_planning_args(planning, &next, &args);
     tpi_args_number(&args, TPI_P_modified_at, now);
-    status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
-    return status == TP_NONE ? check_changed(firing, schedule->name, 0, next.dealt_ms, schedule->last_task)
-                             : status;
+    status = try_lock(firing, schedule->name, &is_free);
+    if (status == TP_OK && is_free)
+        status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
+    if (status == TP_NONE)
+        status = check_changed(firing, schedule->name, 0, next.dealt_ms, schedule->last_task);
+    return tpi_scope_end(firing->conn, &scope, status);
 }
 
 static tp_status start_one(struct firing *firing, struct waiting *waiting) {
@@ -315,8 +340,11 @@ static tp_status start_waiting(struct firing *firing) {
     tp_status status = tpi_store_list(&firing->conn->store, TPI_S_schedule_waiting, &args, columns, &texts,
                                       sizeof(struct waiting), &all, &count);
     struct waiting *waiting = all;
-    for (size_t i = 0; i < count && status == TP_OK; i++)
-        status = note_broken(firing, waiting[i].schedule.name, start_one(firing, &waiting[i]));
+    size_t first = count ? tpi_random() % count : 0;
+    for (size_t i = 0; i < count && status == TP_OK && firing->locked < LOCKED_MAX; i++) {
+        struct waiting *one = &waiting[(first + i) % count];
+        status = note_broken(firing, one->schedule.name, start_one(firing, one));
+    }
     free(all);
     tpi_texts_free(&texts);
     return status;

@@ -269,11 +269,11 @@ static tp_status settle_met_copy(struct request *request, const struct tpi_facts
 static int32_t ask_policy(struct request *request) {
     const tp_task *task = request->task;
     if (request->event != TPI_EVENT_FAIL) return INT32_MAX;
+    int32_t failures = task->failures < INT32_MAX ? task->failures + 1 : INT32_MAX;
     uint32_t random = tpi_retry_jitters(request->retry) ? tpi_random() : 0;
-    struct tpi_retry_say say =
-        tpi_retry_ask(request->retry, task, task->failures + 1, request->reason, random);
+    struct tpi_retry_say say = tpi_retry_ask(request->retry, task, failures, request->reason, random);
     request->delay_ms = say.delay_ms;
-    return say.last ? task->failures + 1 : INT32_MAX;
+    return say.last ? failures : INT32_MAX;
 }
 
 static tp_status decide_and_write(struct request *request) {

@@ -41,7 +41,7 @@ TEST(test_check__finds_nothing_in_a_good_pool) {
     must(tp_release(pool.a, tp_batch_task(batch, 4), 0));
     must(tp_check(pool.a, see, &asked, &bad));
     expect_number(bad, 0);
-    expect_number(asked.findings, 24);
+    expect_number(asked.findings, 25);
 }
 
 /* Where that would commit. False: it cannot be done. */
@@ -203,4 +203,23 @@ TEST(test_check__tells_of_schedules_that_nobody_fires) {
     must(tp_schedule_pause(pool.a, "nightly", 1));
     expect_found("late schedules", false, 0, "none is late");
     must(tp_schedule_remove(pool.a, "nightly"));
+}
+
+/* It is right again; what was planned meanwhile waits for the time that it showed. */
+TEST(test_check__tells_of_schedules_that_were_planned_while_the_clock_was_ahead) {
+    tp_schedule plan = {.size = sizeof plan, .name = "nightly", .rule = "every 5m", .handler = "pay"};
+    must(tp_schedule_add(pool.a, &plan));
+    expect_found("clock of schedules", false, 0, "none was planned");
+    sql_run(pool.eye,
+            "UPDATE tp_schedule SET next_at = next_at + %" PRId64 ", modified_at = modified_at + %" PRId64,
+            INT64_C(31536000000), INT64_C(31536000000));
+    expect_found("clock of schedules", false, 1, "nightly");
+    must(tp_schedule_pause(pool.a, "nightly", 1));
+    must(tp_schedule_pause(pool.a, "nightly", 0));
+    expect_found("clock of schedules", false, 0, "none was planned");
+    must(tp_test_advance(pool.a, 360000));
+    must(tp_schedule_fire(pool.a, NULL, NULL));
+    expect_number(count_of("tp_pending WHERE handler = 'pay'"), 1);
+    must(tp_schedule_remove(pool.a, "nightly"));
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = 'pay'");
 }

@@ -51,6 +51,22 @@ TEST(test_transaction__many_settles_and_an_enqueue_are_one) {
     }
 }
 
+/* It stores what was written until then. What follows is alone, which some drivers let be known; else it is
+ * another transaction, which is stored whole or not at all. */
+TEST(test_transaction__a_commit_by_a_statement_of_the_applications_does_not_split_the_settle) {
+    const tp_task *task = put_and_claim(pool.a);
+    struct row before = row_of(task->id);
+    must(tp_begin(pool.a));
+    effect(pool.a, task->id);
+    sure(sql_raw(tp_conn_dbc(pool.a), "COMMIT"), "%s", sql_reason());
+    tp_status status = tp_complete(pool.a, task);
+    expect(pool_driver()->tx_ends_silently ? TP_CONFLICT : TP_OK, status);
+    if (status != TP_OK) expect_text("a statement that commits by itself");
+    must(tp_rollback(pool.a));
+    expect_same(task->id, &before);
+    expect_number(effects_of(task->id), 1);
+}
+
 /* The server says that its disk is full, or failed, and ends; it may have stored all the same. */
 TEST(test_transaction__a_commit_that_its_session_did_not_survive_is_to_be_asked_about) {
     static const enum faults_kind kinds[] = {FAULTS_FULL, FAULTS_IO};

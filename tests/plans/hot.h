@@ -227,6 +227,7 @@
     X(schedule_due, ALL, "schedules are few")                                                                \
     X(schedule_wait, ALL, "schedules are few")                                                               \
     X(schedule_waiting, KEY, "")                                                                             \
+    X(schedule_try, KEY, "")                                                                                 \
     X(schedule_start, KEY, "")                                                                               \
     X(schedule_advance, KEY, "")                                                                             \
     X(schedule_fire_one, KEY, "")                                                                            \
@@ -344,6 +345,7 @@
     X(check_blocked_gates, ALL, "taskpool check looks at every row")                                         \
     X(check_gate_counts, ALL, "taskpool check looks at every row")                                           \
     X(check_schedules, ALL, "taskpool check looks at every row")                                             \
+    X(check_schedule_clock, ALL, "taskpool check looks at every row")                                        \
     X(check_overdue, ALL, "taskpool check looks at every row")                                               \
     X(check_schedule_tasks, ALL, "taskpool check looks at every row")                                        \
     X(check_history, ALL, "taskpool check looks at every row")                                               \

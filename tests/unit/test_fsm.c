@@ -322,6 +322,18 @@ TEST(test_fsm__a_crashing_task_ends_in_the_failed_pool) {
     assert_int_equal(change.failures, 4);
 }
 
+TEST(test_fsm__the_count_of_failures_ends_at_the_largest_number) {
+    static const enum tpi_event events[] = {TPI_EVENT_FAIL, TPI_EVENT_CLAIM};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        struct tpi_facts facts = {
+            .failures = INT32_MAX, .max_failures = INT32_MAX, .due = true, .holder = true};
+        struct tpi_change change = tpi_fsm_decide(TPI_POOL_PENDING, TPI_STATE_HANDLING, events[i], &facts);
+        assert_int_equal(change.verdict, TP_EXHAUSTED);
+        assert_int_equal(change.pool, TPI_POOL_FAILED);
+        assert_int_equal(change.failures, INT32_MAX);
+    }
+}
+
 TEST(test_fsm__names_are_those_of_the_tables_and_parse_back) {
     static const char *const pools[] = {"pending", "finished", "failed"};
     static const char *const states[] = {"pending", "handling", "failed", "done", "skipped"};
