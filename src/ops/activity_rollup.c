@@ -51,12 +51,10 @@ static tp_status roll_up(tp_conn *conn, const struct level *level, int64_t bucke
 /* The first minute from since on that is to be rolled up. Between two levels an hour is left alone: whoever
  * rolls up the last of one is not met by who, a moment later, counts it to the other. TP_NONE: there is none.
  */
-static tp_status find(tp_conn *conn, const struct level *level, int64_t since, int64_t *minute) {
+static tp_status find(tp_conn *conn, const struct level *level, int64_t now, int64_t since, int64_t *minute) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
     struct tpi_args args = {0};
-    int64_t now = 0, from = 0;
-    tp_status status = tpi_ask_now(conn, &now);
-    if (status != TP_OK) return status;
+    int64_t from = 0;
     if (level + 1 < levels + TPI_ROLLUP_LEVELS) from = (now - level[1].age_ms) / HOUR_MS * HOUR_MS + HOUR_MS;
     tpi_args_number(&args, TPI_P_since, since > from ? since : from);
     tpi_args_number(&args, TPI_P_before, (now - level->age_ms) / level->bucket_ms * level->bucket_ms);
@@ -65,9 +63,9 @@ static tp_status find(tp_conn *conn, const struct level *level, int64_t since, i
     return tpi_store_read(&conn->store, TPI_S_activity_rollup_find, &args, only, NULL, minute);
 }
 
-static tp_status roll_next_up(tp_conn *conn, const struct level *level, int64_t *since) {
+static tp_status roll_next_up(tp_conn *conn, const struct level *level, int64_t now, int64_t *since) {
     int64_t minute = 0;
-    tp_status status = find(conn, level, *since, &minute);
+    tp_status status = find(conn, level, now, *since, &minute);
     if (status != TP_OK) return status;
     int64_t bucket = minute / level->bucket_ms * level->bucket_ms;
     status = roll_up(conn, level, bucket);
@@ -78,10 +76,12 @@ static tp_status roll_next_up(tp_conn *conn, const struct level *level, int64_t 
 }
 
 tp_status tpi_activity_roll_up(tp_conn *conn, int64_t since[TPI_ROLLUP_LEVELS]) {
+    int64_t now = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tpi_activity_roll_up");
+    if (status == TP_OK) status = tpi_ask_now(conn, &now);
     if (status != TP_OK) return status;
     status = TP_NONE;
     for (size_t i = TPI_ROLLUP_LEVELS; i-- > 0 && status == TP_NONE;)
-        status = roll_next_up(conn, &levels[i], &since[i]);
+        status = roll_next_up(conn, &levels[i], now, &since[i]);
     return status;
 }

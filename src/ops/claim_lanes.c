@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/pause.h"
 #include "store/record.h"
 
 /* SCOPES_MAX: in one statement, so that who has many and finds nothing asks little. Databases limit how many
@@ -100,6 +101,17 @@ static int by_priority(const void *a, const void *b) {
     return order ? order : (one->since > other->since) - (one->since < other->since);
 }
 
+/* Lanes of a handler that was paused since the connection knew of none are as if nothing in them were due. */
+static tp_status leave_out_paused(tp_conn *conn, struct lanes *lanes) {
+    bool due = false;
+    for (size_t i = 0; i < lanes->count; i++)
+        due = due || lanes->all[i].due;
+    tp_status status = due ? tpi_pause_refresh(conn) : TP_OK;
+    for (size_t i = 0; i < lanes->count; i++)
+        if (tpi_pause_knows(conn, lanes->all[i].handler)) lanes->all[i].due = false;
+    return status;
+}
+
 /* Puts in the place of the first lanes those that come behind them. *more: there may be such. */
 static tp_status go_on(tp_conn *conn, struct lanes *lanes, size_t count, bool *more) {
     size_t most = conn->store.caps & TPI_CAP_LANE_HEADS ? HEADS_MAX : SCOPES_MAX;
@@ -116,6 +128,7 @@ static tp_status go_on(tp_conn *conn, struct lanes *lanes, size_t count, bool *m
             size_t left = behind.count - from;
             status = ask_some(conn, &behind, from, left < most ? left : most, lanes);
         }
+        if (status == TP_OK) status = leave_out_paused(conn, lanes);
         if (lanes->count) qsort(lanes->all, lanes->count, sizeof *lanes->all, by_priority);
     }
     free(behind.all);
@@ -190,6 +203,8 @@ static tp_status take_all(struct tpi_claim *claim, struct lanes *lanes, size_t *
 
 static tp_status take_guessed(struct tpi_claim *claim, const char *handler, int64_t priority, int64_t since) {
     struct tpi_lane lane = {.handler = handler, .priority = priority, .ahead = PRIORITY_MIN, .since = since};
+    tp_status status = tpi_pause_refresh(claim->conn);
+    if (status != TP_OK || tpi_pause_knows(claim->conn, handler)) return status;
     return claim->take(claim, &(struct tpi_lanes){.all = &lane, .count = 1, .guessed = true});
 }
 

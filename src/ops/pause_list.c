@@ -65,7 +65,8 @@ tp_status tpi_pauses_read(tp_conn *conn, struct tpi_pauses **out) {
     return TP_OK;
 }
 
-static bool is_paused(const struct tpi_pauses *pauses, const char *handler) {
+bool tpi_pause_knows(const tp_conn *conn, const char *handler) {
+    const struct tpi_pauses *pauses = conn->pauses;
     for (size_t i = 0; pauses && i < pauses->count; i++)
         if (strcmp(pauses->all[i].handler, handler) == 0) return true;
     return false;
@@ -93,9 +94,10 @@ bool tpi_pause_unwanted(const tp_conn *conn) {
 tp_status tpi_pause_leave_out(tp_conn *conn, const char *const *handlers, size_t count, const char **open,
                               size_t *open_count) {
     *open_count = 0;
-    tp_status status = tpi_pause_refresh(conn);
+    bool none = conn->pauses && conn->pauses->count == 0;
+    tp_status status = none ? TP_OK : tpi_pause_refresh(conn);
     if (status != TP_OK) return status;
     for (size_t i = 0; i < count; i++)
-        if (!is_paused(conn->pauses, handlers[i])) open[(*open_count)++] = handlers[i];
+        if (!tpi_pause_knows(conn, handlers[i])) open[(*open_count)++] = handlers[i];
     return TP_OK;
 }

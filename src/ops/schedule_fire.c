@@ -25,6 +25,7 @@ struct firing {
     tp_conn *conn;
     int64_t now_ms;
     size_t fired;
+    bool started;       /* one that waited for its last task may have a planned time now */
     bool moved;         /* a schedule has another planned time, or none: what was due is not due any more */
     int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
     size_t locked;      /* rows that another session kept locked for too long */
@@ -311,6 +312,7 @@ static tp_status start_one(struct firing *firing, struct waiting *waiting) {
     tp_status status = tpi_planning_open(firing->conn, schedule, &planning);
     if (status != TP_OK) return status;
     int64_t delay = planning.times.rule.period_ms;
+    firing->started = firing->started || !waiting->open;
     if (!waiting->open)
         status = start_ended(firing, waiting, &planning);
     else if (firing->waiting_ms < 0 || delay < firing->waiting_ms)
@@ -353,33 +355,38 @@ static tp_status start_waiting(struct firing *firing) {
 /* ---- Firing
  * ------------------------------------------------------------------------------------------------ */
 
-/* Until the next planned time; -1: there is none. */
-static tp_status read_wait(const struct firing *firing, int64_t *wait_ms) {
-    enum { TEXT_SIZE = 64 };
-    static const struct tpi_column only[] = {{TPI_READ_CHARS, 0, TEXT_SIZE}, TPI_COLUMN_END};
+struct wait {
+    char text[64]; /* "": NULL */
+    int64_t ms;    /* until the next planned time; -1: there is none */
+    int waiting;   /* a schedule waits for its last task */
+};
+
+static tp_status read_wait(const struct firing *firing, struct wait *wait) {
+    static const struct tpi_column columns[] = {TPI_COLUMN(CHARS, struct wait, text),
+                                                TPI_COLUMN(FLAG, struct wait, waiting), TPI_COLUMN_END};
     struct tpi_args args = {0};
-    char text[TEXT_SIZE]; /* "": NULL */
-    tp_status status = tpi_store_read(&firing->conn->store, TPI_S_schedule_wait, &args, only, NULL, text);
-    if (status == TP_OK) *wait_ms = *text ? tpi_number(text) : -1;
-    if (status == TP_OK && *text && *wait_ms < 0) *wait_ms = 0;
+    *wait = (struct wait){.ms = -1};
+    tp_status status = tpi_store_read(&firing->conn->store, TPI_S_schedule_wait, &args, columns, NULL, wait);
+    if (status == TP_OK && *wait->text) wait->ms = tpi_number(wait->text) > 0 ? tpi_number(wait->text) : 0;
     return status == TP_NONE ? TP_OK : status;
 }
 
 tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
     struct firing firing = {.conn = conn, .waiting_ms = -1};
-    int64_t wait = -1;
+    struct wait wait;
     tp_status status = tpi_conn_ready_alone(conn, "tp_schedule_fire");
-    if (status == TP_OK) status = start_waiting(&firing);
     if (status == TP_OK) status = read_wait(&firing, &wait);
-    if (status == TP_OK && wait == 0) {
+    if (status == TP_OK && wait.waiting) status = start_waiting(&firing);
+    if (status == TP_OK && firing.started) status = read_wait(&firing, &wait);
+    if (status == TP_OK && wait.ms == 0) {
         status = fire_due(&firing);
         if (status == TP_OK) status = read_wait(&firing, &wait);
     }
     if (status != TP_OK) return status;
-    if (wait == 0 && (firing.broken || !firing.moved)) wait = BROKEN_AGAIN_MS;
-    if (firing.waiting_ms >= 0 && (wait < 0 || firing.waiting_ms < wait)) wait = firing.waiting_ms;
+    if (wait.ms == 0 && (firing.broken || !firing.moved)) wait.ms = BROKEN_AGAIN_MS;
+    if (firing.waiting_ms >= 0 && (wait.ms < 0 || firing.waiting_ms < wait.ms)) wait.ms = firing.waiting_ms;
     if (fired) *fired = firing.fired;
-    if (wait_ms) *wait_ms = wait;
+    if (wait_ms) *wait_ms = wait.ms;
     if (!firing.broken) return TP_OK;
     tpi_error_restore(&firing.why);
     return firing.why.error.status;

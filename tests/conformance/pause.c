@@ -1,5 +1,7 @@
 /* Handlers that are paused. */
+#include "ops/pause.h"
 #include "base/clock.h"
+#include "ops/for_workers.h"
 #include "suite.h"
 
 THEME(pause, ONCE);
@@ -83,6 +85,49 @@ TEST(test_pause__looks_at_most_once_a_second) {
     expect_nothing(conn);
     if (tpi_clock_mono_ms() - began < 900)
         expect_number(tp_conn_counters(conn)->statements - second, second - first);
+    tp_conn_close(conn);
+}
+
+/* As if the connection had read what is paused long ago. */
+static void let_pauses_age(tp_conn *conn) {
+    assert_non_null(conn->pauses);
+    conn->pauses->read_at -= 60000;
+}
+
+TEST(test_pause__while_there_was_none_a_claim_that_finds_nothing_asks_for_lanes_alone) {
+    tp_conn *conn = newcomer();
+    expect_nothing(conn);
+    expect_number(conn->pauses->count, 0);
+    uint64_t first = tp_conn_counters(conn)->statements;
+    expect_nothing(conn);
+    uint64_t second = tp_conn_counters(conn)->statements;
+    let_pauses_age(conn);
+    expect_nothing(conn);
+    expect_number(tp_conn_counters(conn)->statements - second, second - first);
+    tp_conn_close(conn);
+}
+
+/* Whether it asks which lanes there are, takes from the one that it remembers, or from one that was named. */
+TEST(test_pause__who_knew_of_none_for_long_asks_before_it_takes) {
+    tp_conn *conn = newcomer();
+    char id[ID];
+    for (int named = 0; named < 2; named++) {
+        tp_claim_request request = claim_request(1);
+        const struct tpi_arrival arrival = {named ? pool.handler : NULL, 0};
+        tp_batch *batch = NULL;
+        expect_nothing(conn);
+        task_put("x", id);
+        let_pauses_age(conn);
+        must(tp_pause(pool.a, pool.handler, "ann", NULL));
+        expect(TP_NONE, tpi_any_due(conn, &request));
+        let_pauses_age(conn);
+        expect(TP_NONE, tpi_claim_known(conn, &request, &arrival, NULL, &batch));
+        let_pauses_age(conn);
+        must(tp_resume(pool.a, pool.handler, "ann"));
+        must(tpi_claim_known(conn, &request, &arrival, NULL, &batch));
+        must(tp_complete(conn, tp_batch_task(batch, 0)));
+        tp_batch_free(batch);
+    }
     tp_conn_close(conn);
 }
 

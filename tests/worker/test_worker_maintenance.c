@@ -57,6 +57,43 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
     must(tp_schedule_remove(pool.a, pool.handler));
 }
 
+/* Of these are 18, 2, 1 and 1 in eight seconds of a worker at rest: its polls, which are half a second apart
+ * less a tenth, and its duties. */
+enum { A_POLL = 1, A_FIRE = 1, A_HEARTBEAT = 5, A_CLEANING = 14, FEWER_THAN = 5 * 8 };
+_Static_assert(18 * A_POLL + 2 * A_FIRE + A_HEARTBEAT + A_CLEANING < FEWER_THAN,
+               "an idle worker asks too much");
+
+static atomic_bool polled;
+
+/* Connecting is no part of it. */
+MEANS(is_asked_at_rest) {
+    if (!link->statement || strcmp(function, "SQLEndTran") == 0) return false;
+    if (strcmp(link->statement, "claim_lanes") == 0) atomic_store(&polled, true);
+    return atomic_load(&polled) && faults_executes(link->statement, function);
+}
+
+/* Counted by polls, so that a machine that is slow, in which more duties come between two, does not matter.
+ */
+TEST(test_schedules__an_idle_worker_with_them_asks_fewer_than_five_statements_a_second) {
+    enum { POLLS = 80 /* in more than the second after which pauses were read again */ };
+    tp_schedule schedule = {
+        .size = sizeof schedule, .name = pool.handler, .handler = pool.handler, .rule = "every 1h"};
+    atomic_store(&polled, false);
+    must(tp_retention_set(pool.a, "finished", 0, "test"));
+    must(tp_schedule_add(pool.a, &schedule));
+    size_t asked = faults_at(.fits = is_asked_at_rest), polls = faults_count("claim_lanes");
+    size_t pauses = faults_count("pause_list"), fires = faults_count("schedule_wait");
+    size_t heartbeats = faults_count("worker_update"), cleanings = faults_count("cancel_due");
+    tp_worker *worker = rig_start_with(0, rig_done, .schedules = 1);
+    rig_await_seen(polls, POLLS);
+    rig_stop(worker);
+    assert_in_range(faults_seen(pauses), 0, 1);
+    int most = faults_seen(polls) * A_POLL + faults_seen(fires) * A_FIRE +
+               faults_seen(heartbeats) * A_HEARTBEAT + faults_seen(cleanings) * A_CLEANING;
+    assert_in_range(faults_seen(asked), POLLS, most);
+    must(tp_schedule_remove(pool.a, pool.handler));
+}
+
 TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
     must(tp_retention_set(pool.a, "finished", 60000, "test"));
     tp_worker *worker = rig_start(3, rig_done);
