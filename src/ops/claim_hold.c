@@ -47,8 +47,7 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
             if (!tpi_hold_has(claim->conn, ids[at])) fresh[some++] = ids[at];
         struct tpi_stmt *stmt = NULL;
         if (some) status = tpi_claim_skip_lock(claim, fresh, some, &stmt);
-        if (some && status == TP_OK)
-            status = tpi_claim_read_locked(claim, stmt, TPI_ROWS_CLAIM, take_locked);
+        if (some && status == TP_OK) status = tpi_claim_read_locked(claim, stmt, TPI_ROWS_CLAIM, take_locked);
     }
     return status;
 }

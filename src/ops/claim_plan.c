@@ -166,8 +166,7 @@ tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, 
     tp_status status = TP_OK;
     while (tpi_claim_room(claim) && status == TP_OK) {
         struct tpi_seen seen;
-        status =
-            rows == TPI_ROWS_HELD ? next_held(claim, stmt, &seen) : tpi_claim_next(claim, stmt, &seen);
+        status = rows == TPI_ROWS_HELD ? next_held(claim, stmt, &seen) : tpi_claim_next(claim, stmt, &seen);
         if (status != TP_OK) break;
         status = take(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
         if (status == TP_OK) continue;

@@ -230,7 +230,7 @@ static void hold_against(const struct rule *rule) {
         const tp_task *task = tp_batch_task(batch, 0);
         if (i == 3) must(tp_complete(pool.a, task));
         tp_status status = i == 0 ? tp_complete(pool.a, task) : TP_DB;
-        /* A row that was not moved looks like one that this transaction changed; one that is gone does not. */
+        /* A row that was not moved looks like one that this transaction changed; one that is gone not. */
         bool moved = pool_speaks("postgres") && !rule->refuses_all;
         assert_true(status == TP_DB || (rule->silent && !moved && status == TP_LOST));
         if (i == 1) assert_true(tp_skip(pool.a, task, "why") < TP_OK);

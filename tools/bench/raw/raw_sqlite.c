@@ -65,11 +65,12 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
-/* What is packed ends behind its third number when the task is pending and its times are when it was put in. */
+/* What is packed ends behind its third number when the task is pending and its times are when it was put in.
+ */
 static void keep_state(const char *packed, struct raw_task *task) {
     long long created = 0, due = 0, modified = 0;
-    int read = sscanf(packed, "%lld,%*[0-9],%*d,%7[a-z],%*d,%*d,%*d,%*d,%lld,%lld", &created, task->state, &due,
-                      &modified);
+    int read = sscanf(packed, "%lld,%*[0-9],%*d,%7[a-z],%*d,%*d,%*d,%*d,%lld,%lld", &created, task->state,
+                      &due, &modified);
     if (read == 1) snprintf(task->state, sizeof task->state, "pending");
     task->due_at = read == 1 ? created : due;
     task->modified_at = read == 1 ? created : modified;
