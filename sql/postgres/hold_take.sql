@@ -1,10 +1,10 @@
 -- Locks the first due rows of a lane past those that others hold, and marks nothing. Only what the limit lets through is
 -- locked. Nothing when a lane from :ahead on comes before it, which is more urgent (MIN: see claim_skip).
-SELECT id, NULL AS handler, biz_key,
-       {params_if_short params},
-       reason, {mostly_pending state}, {mostly_0 shard}, {mostly_0 priority}, {mostly_0 failures},
-       max_failures, created_at, {mostly_created due_at},
-       {now_once} AS now_ms, {mostly_created modified_at}, owner
+-- A column costs the same in each node of the plan, so most come in one text (TPI_ROWS_HELD in src/ops/batch.h).
+SELECT biz_key, reason,
+       concat(concat_ws(',', id, created_at, {now_once}, COALESCE(max_failures, 0), state, shard, priority, failures,
+                        CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END, due_at, modified_at, owner),
+              ';', CASE WHEN {bytes params} <= {inline_max} THEN params END) AS packed
 FROM tp_pending
 WHERE {lane} AND {due_since}
   AND (SELECT MIN(priority) FROM tp_pending AS task WHERE task.handler = :handler

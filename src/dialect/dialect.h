@@ -40,6 +40,7 @@ enum tpi_cap {
     TPI_CAP_HOLD_WINDOW = 1 << 21,  /* hold_take sees the first :window due rows only, whoever holds them */
     TPI_CAP_LOCKING_READ = 1 << 22, /* a locking read sees what is committed by now, at any level, which
                                        cannot be asked for; an insert of what is there fails alone */
+    TPI_CAP_HOLD_PACKED = 1 << 24,  /* each column costs: hold_take gives TPI_ROWS_HELD (ops/batch.h) */
     TPI_CAP_READS_APART = 1 << 23,  /* a statement may read by locks, and two tables at two moments */
 };
 #define TPI_CAP_BATCHES (TPI_CAP_BATCH | TPI_CAP_BATCH_PICKED)

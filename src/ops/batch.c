@@ -111,6 +111,29 @@ static const struct tpi_column claim_columns[] = {
     TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at),
     TPI_COLUMN_END,
 };
+static const struct tpi_column held_columns[] = {
+    TPI_COLUMN(TEXT, struct tpi_slot, task.biz_key),
+    TPI_COLUMN(TEXT, struct tpi_slot, task.reason),
+    TPI_COLUMN_END,
+};
+static const struct tpi_column packed_always[] = {
+    TPI_COLUMN(UUID, struct tpi_slot, task.id),
+    TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at),
+    TPI_COLUMN(EXACT, struct tpi_slot, hold.locked_at),
+    TPI_COLUMN(INT, struct tpi_slot, task.max_failures),
+    TPI_COLUMN_END,
+};
+static const struct tpi_column packed_rest[] = {
+    TPI_COLUMN(TEXT, struct tpi_slot, task.state),
+    TPI_COLUMN(INT, struct tpi_slot, task.shard),
+    TPI_COLUMN(INT, struct tpi_slot, task.priority),
+    TPI_COLUMN(NUMBER, struct tpi_slot, failures_there),
+    TPI_COLUMN(FLAG, struct tpi_slot, long_params),
+    TPI_COLUMN(KNOWN, struct tpi_slot, task.due_at),
+    TPI_COLUMN(KNOWN, struct tpi_slot, hold.modified_at),
+    TPI_COLUMN(UUID, struct tpi_slot, task.owner),
+    TPI_COLUMN_END,
+};
 static const struct tpi_column due_column[] = {
     TPI_COLUMN(KNOWN, struct tpi_slot, task.due_at),
     TPI_COLUMN_END,
@@ -170,13 +193,30 @@ static tp_status read_claim(struct tpi_stmt *stmt, bool claimed, struct tp_batch
     return tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, texts, slot);
 }
 
+static tp_status read_held(struct tpi_stmt *stmt, struct tp_batch *batch, struct tpi_slot *slot) {
+    static const struct tpi_column packed_column[] = TPI_COLUMN_ONLY(TEXT);
+    struct tpi_texts *texts = &batch->texts;
+    char *packed = NULL;
+    tp_status status = tpi_record_read(stmt, 1, held_columns, texts, slot);
+    if (status == TP_OK) status = tpi_record_read(stmt, TPI_COLUMNS_HELD, packed_column, texts, &packed);
+    if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
+    if (status != TP_OK) return status;
+    slot->task.handler = batch->handler;
+    slot->task.state = tpi_state_name(TPI_STATE_PENDING);
+    slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
+    status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
+    slot->task.params = *packed ? packed + 1 : packed;
+    return status;
+}
+
 tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {
     tp_status status = tpi_stmt_fetch(stmt);
     if (status != TP_OK) return status;
     struct tpi_slot *slot = tpi_batch_add(batch);
     if (!slot) return tpi_link_no_memory(stmt->link);
     slot->pool = pool;
-    status = read_claim(stmt, rows == TPI_ROWS_CLAIMED, batch, slot);
+    status = rows == TPI_ROWS_HELD ? read_held(stmt, batch, slot)
+                                   : read_claim(stmt, rows == TPI_ROWS_CLAIMED, batch, slot);
     if (status == TP_OK && rows >= TPI_ROWS_LIST)
         status = tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, list_columns, &batch->texts, slot);
     if (status == TP_OK && rows >= TPI_ROWS_SHOW)

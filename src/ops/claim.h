@@ -128,9 +128,10 @@ TP_CHECKED tp_status tpi_claim_decide(struct tpi_claim *claim, struct tpi_slot *
                                       const struct tpi_seen *seen);
 typedef tp_status tpi_claim_slot_fn(struct tpi_claim *claim, struct tpi_slot *slot,
                                     const struct tpi_seen *seen);
-/* Reads rows that this session has locked, as long as there is room, and keeps those for which take answers
- * TP_OK; those for which it answers TP_NONE are left alone. Closes stmt. */
-TP_CHECKED tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt,
+/* Reads rows (TPI_ROWS_CLAIM or TPI_ROWS_HELD) that this session has locked, as long as there is room, and
+ * keeps those for which take answers TP_OK; those for which it answers TP_NONE are left alone. Closes stmt.
+ */
+TP_CHECKED tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, enum tpi_rows rows,
                                            tpi_claim_slot_fn *take);
 
 /* ---- Lapsed leases (claim_lapse.c) --------------------------------------------------------------------- */

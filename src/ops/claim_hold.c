@@ -29,8 +29,10 @@ static tp_status take_locked(struct tpi_claim *claim, struct tpi_slot *slot, con
 static tp_status lock_by(struct tpi_claim *claim, const struct tpi_lanes *lanes, enum tpi_statement statement,
                          size_t limit, size_t window) {
     struct tpi_stmt *stmt = NULL;
+    bool packed = (claim->conn->store.caps & TPI_CAP_HOLD_PACKED) && statement != TPI_S_claim_candidates;
     tp_status status = tpi_claim_query(claim, lanes, statement, limit, window, &stmt);
-    return status == TP_OK ? tpi_claim_read_locked(claim, stmt, take_locked) : status;
+    if (status != TP_OK) return status;
+    return tpi_claim_read_locked(claim, stmt, packed ? TPI_ROWS_HELD : TPI_ROWS_CLAIM, take_locked);
 }
 
 /* What is locked beyond the room stays locked until the transaction ends, so no more is locked at a time than
@@ -45,7 +47,7 @@ static tp_status lock_picked(struct tpi_claim *claim, const char *const *ids, si
             if (!tpi_hold_has(claim->conn, ids[at])) fresh[some++] = ids[at];
         struct tpi_stmt *stmt = NULL;
         if (some) status = tpi_claim_skip_lock(claim, fresh, some, &stmt);
-        if (some && status == TP_OK) status = tpi_claim_read_locked(claim, stmt, take_locked);
+        if (some && status == TP_OK) status = tpi_claim_read_locked(claim, stmt, TPI_ROWS_CLAIM, take_locked);
     }
     return status;
 }

@@ -98,7 +98,7 @@ static tp_status lock_and_mark(struct tpi_claim *claim, const char *const *ids, 
     size_t from = claim->batch->count;
     tp_status status = tpi_scope_begin(claim->conn, &scope);
     if (status == TP_OK) status = tpi_claim_skip_lock(claim, ids, count, &stmt);
-    if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, tpi_claim_decide);
+    if (status == TP_OK) status = tpi_claim_read_locked(claim, stmt, TPI_ROWS_CLAIM, tpi_claim_decide);
     if (status == TP_OK) status = mark_locked(claim, from);
     return tpi_scope_end(claim->conn, &scope, status);
 }

@@ -131,6 +131,18 @@ tp_status tpi_claim_next(struct tpi_claim *claim, struct tpi_stmt *stmt, struct 
     return status;
 }
 
+static tp_status next_held(struct tpi_claim *claim, struct tpi_stmt *stmt, struct tpi_seen *seen) {
+    tp_status status = tpi_batch_next(claim->batch, stmt, TPI_ROWS_HELD, TPI_POOL_PENDING);
+    if (status != TP_OK) return status;
+    const struct tpi_slot *slot = &claim->batch->slots[claim->batch->count - 1];
+    *seen = (struct tpi_seen){.state = slot->task.state,
+                              .owner = slot->task.owner,
+                              .due_at = slot->task.due_at,
+                              .modified_at = slot->hold.modified_at,
+                              .now = slot->hold.locked_at};
+    return TP_OK;
+}
+
 tp_status tpi_claim_decide(struct tpi_claim *claim, struct tpi_slot *slot, const struct tpi_seen *seen) {
     tp_task *task = &slot->task;
     enum tpi_state state;
@@ -149,11 +161,12 @@ tp_status tpi_claim_decide(struct tpi_claim *claim, struct tpi_slot *slot, const
     return TP_OK;
 }
 
-tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, tpi_claim_slot_fn *take) {
+tp_status tpi_claim_read_locked(struct tpi_claim *claim, struct tpi_stmt *stmt, enum tpi_rows rows,
+                                tpi_claim_slot_fn *take) {
     tp_status status = TP_OK;
     while (tpi_claim_room(claim) && status == TP_OK) {
         struct tpi_seen seen;
-        status = tpi_claim_next(claim, stmt, &seen);
+        status = rows == TPI_ROWS_HELD ? next_held(claim, stmt, &seen) : tpi_claim_next(claim, stmt, &seen);
         if (status != TP_OK) break;
         status = take(claim, &claim->batch->slots[claim->batch->count - 1], &seen);
         if (status == TP_OK) continue;

@@ -1,6 +1,7 @@
 /* See hold.h. How such tasks are taken: claim_hold.c. */
 #include "ops/hold.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "core/shard.h"
 #include "ops/claim.h"
 #include "ops/gate.h"
+#include "ops/refused.h"
 
 /* By its address a task, and any copy of it, is known to be of plan hold. */
 static const char held_pool[] = "pending";
@@ -138,6 +140,21 @@ static tp_status half_lost(tp_conn *conn) {
     return tpi_error(TP_LOST, "a task that is held was changed by another statement of this transaction");
 }
 
+tp_status tpi_hold_unmoved(tp_conn *conn, const tp_task *task) {
+    char pending[TP_PREFIX_MAX + sizeof "pending"];
+    struct tpi_args args = {0};
+    bool there = false;
+    if (conn->store.caps & TPI_CAP_MOVE_IN_TWO) return TP_NONE;
+    snprintf(pending, sizeof pending, "%spending", conn->store.prefix);
+    tpi_args_text(&args, TPI_P_id, task->id);
+    tpi_args_text(&args, TPI_P_name, pending);
+    tp_status status = tpi_store_exists(&conn->store, TPI_S_find_any, &args, &there);
+    if (status == TP_OK && !there)
+        return tpi_refused_silently(&conn->store, "dropped a held task that was to move", "finished");
+    tpi_store_forget(&conn->store); /* what was prepared under a rule may go on moving nothing */
+    return status == TP_OK ? TP_NONE : status;
+}
+
 tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
     struct tpi_args args;
     if (!tpi_hold_locked(conn, task)) return TP_NONE;
@@ -196,7 +213,8 @@ tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_
         if (status != TP_NONE) continue;
         size_t gated = 0;
         status = tpi_gate_of_each(conn, &tasks[at]->id, 1, texts, &gates[at], &gated);
-        if (status == TP_OK && !gated) status = half_lost(conn);
+        if (status == TP_OK && !gated) status = tpi_hold_unmoved(conn, tasks[at]);
+        if (status == TP_NONE) status = half_lost(conn);
     }
     return status;
 }

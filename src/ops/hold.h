@@ -27,6 +27,9 @@ bool tpi_hold_is(const tp_task *task);
 TP_CHECKED tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task);
 /* Completes a locked task by one move. TP_NONE: the row is not as it was, or behind a gate. */
 TP_CHECKED tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task);
+/* Behind no gate, and not completed. TP_DB: the move took the row from its pool, and a rule of the
+ * application's own did not let it into the other. TP_NONE: the row is not as it was. */
+TP_CHECKED tp_status tpi_hold_unmoved(tp_conn *conn, const tp_task *task);
 /* Completes tasks, each of them locked, in few statements, but those behind gates: gates gets the gate of
  * each, kept in texts, or NULL. TP_LOST, and the transaction can only be rolled back: at least one row was
  * not as it was. */

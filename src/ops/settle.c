@@ -156,6 +156,7 @@ static tp_status try_gated(struct request *request, const struct tpi_change *cha
 static tp_status finish_gated(struct request *request, const struct tpi_change *change) {
     struct tpi_row_state row = {.pool = TPI_POOL_PENDING, .state = TPI_STATE_HANDLING};
     tp_status status = tpi_gate_of(request->conn, request->task->id, row.gate);
+    if (status == TP_NONE) return tpi_hold_unmoved(request->conn, request->task);
     if (status == TP_OK) status = tpi_hold_mark(request->conn, request->task);
     return status == TP_OK ? try_gated(request, change, &row) : status;
 }

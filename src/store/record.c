@@ -105,6 +105,23 @@ tp_status tpi_record_read(struct tpi_stmt *stmt, size_t first, const struct tpi_
     return status;
 }
 
+tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
+                           struct tpi_texts *texts, void *record) {
+    tp_status status = TP_OK;
+    for (size_t i = 0; columns[i].read != TPI_READ_END && **text && **text != ';' && status == TP_OK; i++) {
+        char *end = *text;
+        while (*end && *end != ',' && *end != ';')
+            end++;
+        char separator = *end;
+        struct tpi_value value = {.text = *text, .length = (size_t)(end - *text), .is_null = end == *text};
+        *end = '\0';
+        status = read_field(stmt, &columns[i], texts, &value, (char *)record + columns[i].offset);
+        *end = separator;
+        *text = separator == ',' ? end + 1 : end;
+    }
+    return status;
+}
+
 tp_status tpi_record_next(struct tpi_stmt *stmt, const struct tpi_column *columns, struct tpi_texts *texts,
                           void *record) {
     tp_status status = tpi_stmt_fetch(stmt);

@@ -84,6 +84,35 @@ static void share(size_t tasks, size_t each) {
     must(tp_commit(pool.a));
 }
 
+/* With every value other than most tasks have it. */
+TEST_OF_HOLD(test_hold__a_task_comes_as_it_was_put_in) {
+    const char *params = "a;b,c\"d";
+    tp_new_task new = task_new(params);
+    new.biz_key = "key, with; both";
+    new.priority = 3;
+    new.shard = 7;
+    new.max_failures = 9;
+    must(tp_enqueue(pool.a, &new));
+    must(tp_fail(pool.a, tp_batch_task(claim(pool.a, 1), 0), "why; so, what", NULL));
+    row_make_due(new.id);
+    struct row row = row_of(new.id);
+    const tp_task *task = hold_one(pool.a);
+    assert_string_equal(task->id, new.id);
+    assert_string_equal(task->handler, pool.handler);
+    assert_string_equal(task->biz_key, new.biz_key);
+    assert_string_equal(task->params, params);
+    assert_string_equal(task->reason, "why; so, what");
+    expect_number(task->priority, 3);
+    expect_number(task->shard, 7);
+    expect_number(task->failures, 1);
+    expect_number(task->max_failures, 9);
+    expect_number(task->created_at,
+                  sql_number(pool.eye, "SELECT created_at FROM tp_pending WHERE id = '%s'", new.id));
+    expect_number(task->due_at, row.due_at);
+    complete_and_commit(task);
+    expect_row(new.id, "finished", "done", 1);
+}
+
 TEST_OF_HOLD(test_hold__two_sessions_get_different_tasks_without_waiting) {
     if (pool_on_sqlite()) return; /* one writer: the second tp_begin waits */
     share(2, 1);

@@ -11,8 +11,8 @@
 
 enum { BUSY_MS = 60000 };
 
-/* Columns of hold_take that claim_read has too, or lacks. */
-enum { ID = 0, STATE = 6, CREATED_AT = 11, DUE_AT = 12, MODIFIED_AT = 14 };
+/* Columns of hold_take; any other statement begins with the id. */
+enum { PACKED = 2, COLUMNS = 3 };
 
 struct ready {
     const char *name;
@@ -65,19 +65,24 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
-static int64_t time_of(sqlite3_stmt *stmt, int column) {
-    bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
-    return sqlite3_column_int64(stmt, null ? CREATED_AT : column);
+/* What is packed ends behind its third number when the task is pending and its times are when it was put in.
+ */
+static void keep_state(const char *packed, struct raw_task *task) {
+    long long created = 0, due = 0, modified = 0;
+    int read = sscanf(packed, "%lld,%*[0-9],%*d,%7[a-z],%*d,%*d,%*d,%*d,%lld,%lld", &created, task->state,
+                      &due, &modified);
+    if (read == 1) snprintf(task->state, sizeof task->state, "pending");
+    task->due_at = read == 1 ? created : due;
+    task->modified_at = read == 1 ? created : modified;
 }
 
-/* NULL says that a time is when the task was put in, and that its state is pending. */
-static void keep(sqlite3_stmt *stmt, struct raw_task *task) {
-    memcpy(task->id, sqlite3_column_text(stmt, ID), RAW_ID_SIZE);
-    if (sqlite3_column_count(stmt) <= MODIFIED_AT) return;
-    const char *state = (const char *)sqlite3_column_text(stmt, STATE);
-    snprintf(task->state, sizeof task->state, "%s", state ? state : "pending");
-    task->due_at = time_of(stmt, DUE_AT);
-    task->modified_at = time_of(stmt, MODIFIED_AT);
+/* Only one that is settled by itself is settled as it was. */
+static void keep(sqlite3_stmt *stmt, const struct raw_values *values, struct raw_task *task) {
+    bool packed = sqlite3_column_count(stmt) == COLUMNS;
+    const char *text = (const char *)sqlite3_column_text(stmt, packed ? PACKED : 0);
+    memcpy(task->id, text, RAW_ID_SIZE - 1);
+    task->id[RAW_ID_SIZE - 1] = '\0';
+    if (packed && values->limit == 1) keep_state(text + RAW_ID_SIZE, task);
 }
 
 /* Every column is fetched, as a program would that runs the tasks. tasks NULL: nothing is kept. */
@@ -90,7 +95,7 @@ static size_t query(struct raw_session *session, struct ready *ready, const stru
         check(session, code, ready->name);
         for (int column = 0; column < sqlite3_column_count(stmt); column++)
             (void)sqlite3_column_text(stmt, column);
-        if (tasks) keep(stmt, &tasks[count]);
+        if (tasks) keep(stmt, values, &tasks[count]);
         count++;
     }
     check(session, sqlite3_reset(stmt), ready->name);
@@ -171,9 +176,9 @@ size_t raw_hold(struct raw_session *session, const char *token, size_t limit, st
     struct raw_values values = {.token = token, .limit = limit, .tasks = tasks};
     run(session, "BEGIN IMMEDIATE");
     size_t count = values.count = query(session, &session->take, &values, tasks);
-    if (count == 1) values.task = tasks;
-    if (count == 1) move_one(session, &values);
-    if (count > 1) move_many(session, &values);
+    if (limit == 1) values.task = tasks;
+    if (count && limit == 1) move_one(session, &values);
+    if (count && limit > 1) move_many(session, &values);
     run(session, "COMMIT");
     return count;
 }
