@@ -97,6 +97,15 @@ void board_end(struct board *board, struct board_entry *entry, enum board_end en
         atomic_fetch_add(&board->settled, 1);
 }
 
+/* With the time 0, so that they are sorted before the claims. */
+void board_notice(struct board *board, const tp_task *task, enum board_end what) {
+    struct board_entry *entry = board_enter(board, task, 0);
+    if (!entry) return;
+    entry->from_us = 0;
+    entry->end = what;
+    atomic_fetch_add(&board->notices, 1);
+}
+
 /* ---- Troubles ------------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t troubles_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -19,7 +19,9 @@
     X(BOARD_FAILED, "failed")     /* to be tried again */                                                    \
     X(BOARD_GAVE_UP, "gave up")   /* to the failed pool */                                                   \
     X(BOARD_RELEASED, "released") /* put back, or never kept: the transaction of plan hold was undone */     \
-    X(BOARD_LOST, "lost")         /* the library says so, which must not happen here */
+    X(BOARD_UNDONE, "undone")     /* as the judge finds: with its transaction, as if it had not been */      \
+    X(BOARD_LOST, "lost")         /* no claim: a worker says that a result was thrown away */                \
+    X(BOARD_SETTLED, "settled")   /* no claim: a worker says that the task is, under which token */
 
 enum board_end {
 #define BOARD_END_ENUM(id, name) id,
@@ -51,6 +53,7 @@ enum { BOARD_PROCESSES = 8, BOARD_TROUBLES = 64 };
 
 struct board {
     atomic_size_t used;    /* entries */
+    atomic_size_t notices; /* those that are no claims */
     atomic_size_t settled; /* tasks in their last state */
     atomic_int stop;       /* something is broken: all end */
     size_t tasks, room;
@@ -68,6 +71,8 @@ struct board *board_map(const char *path, int process);
 struct board_entry *board_enter(struct board *board, const tp_task *task, int thread);
 /* How it ended; the claim was held at least until to_us. */
 void board_end(struct board *board, struct board_entry *entry, enum board_end end, int64_t to_us);
+/* What a worker says of a task: BOARD_LOST or BOARD_SETTLED. */
+void board_notice(struct board *board, const tp_task *task, enum board_end what);
 int64_t board_now_us(void);
 /* Are all tasks settled, or is something broken? */
 bool board_over(const struct board *board);

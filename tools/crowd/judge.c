@@ -38,24 +38,77 @@ static void print_entry(const struct board_entry *entry) {
                 entry->to_us, board_end_name(entry->end));
 }
 
-/* The claims of one task, in their order: one after the other, each with the failures counted before it,
- * and only the last one ends it. may_repeat: when its transaction was lost, a deadlock's victim say, what it
- * did is undone, and it is called again; judge_effects counts. Gives how often that was. */
-static size_t judge_task(const struct board_entry *entries, size_t count, bool may_repeat) {
-    int32_t failures = 0;
-    const char *fault = NULL;
-    size_t repeats = 0;
-    for (size_t i = 0; i < count && !fault; i++) {
-        const struct board_entry *entry = &entries[i];
-        if (i && entry[-1].to_us > entry->from_us) fault = "was held by two at a time";
-        if (entry->failures != failures) fault = "has another number of failures than were counted";
-        bool undone = may_repeat && i < count - 1 && entry->end == BOARD_DONE;
-        if (!undone && is_last(entry->end) != (i == count - 1)) fault = "ended more than once, or never";
-        if (entry->end == BOARD_OPEN || entry->end == BOARD_LOST) fault = "was lost by its claim";
-        failures += entry->end == BOARD_FAILED;
-        repeats += undone;
+static bool is_notice(const struct board_entry *entry) {
+    return entry->end == BOARD_LOST || entry->end == BOARD_SETTLED;
+}
+
+/* Each stands for one claim of the process. */
+static struct board_entry *take_notice(struct board_entry *notices, size_t count, int process,
+                                       enum board_end what) {
+    for (size_t i = 0; i < count; i++)
+        if (notices[i].process == process && notices[i].end == what) {
+            notices[i].process = -1;
+            return &notices[i];
+        }
+    return NULL;
+}
+
+/* What claims of a worker left no trace: their transaction was lost, a deadlock's victim say. An effect was
+ * undone with it, and is made again; judge_effects counts. What is done without one is done again only where
+ * another process has the task before it is written down what became of it, which plan hold alone makes
+ * possible; either of them then says that it threw its result away. Gives how many of these had ended it. */
+static size_t undo(struct board_entry *entries, size_t count, size_t notices) {
+    size_t ends = 0;
+    for (size_t i = notices; i < count; i++) {
+        struct board_entry *entry = &entries[i];
+        bool paid_again = entry->end == BOARD_DONE && crowd_pays(entry->id) && i < count - 1;
+        if (entry->end == BOARD_RELEASED) continue;
+        if (!take_notice(entries, notices, entry->process, BOARD_LOST) && !paid_again) continue;
+        ends += is_last(entry->end);
+        entry->end = BOARD_UNDONE;
     }
-    if (!fault) return repeats;
+    return ends;
+}
+
+/* One after the other, each with the failures counted before it, and only the last one ends the task. */
+static const char *claims_fault(const struct board_entry *claims, size_t count,
+                                const struct board_entry **end) {
+    int32_t failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i && claims[i - 1].to_us > claims[i].from_us) return "was held by two at a time";
+        if (claims[i].end == BOARD_UNDONE) continue;
+        if (claims[i].failures != failures) return "has another number of failures than were counted";
+        if (claims[i].end == BOARD_OPEN) return "was lost by its claim";
+        if (*end) return "was claimed after it had ended";
+        failures += claims[i].end == BOARD_FAILED;
+        if (is_last(claims[i].end)) *end = &claims[i];
+    }
+    return *end ? NULL : "never ended";
+}
+
+/* Its worker says that it is settled, once, and under which token: another one than the claim's, if that
+ * one's transaction was lost. */
+static const char *notices_fault(struct board_entry *notices, size_t count, int process, char *token) {
+    const struct board_entry *settled = take_notice(notices, count, process, BOARD_SETTLED);
+    if (!settled) return "was not settled by who ended it";
+    memcpy(token, settled->token, sizeof settled->token);
+    for (size_t i = 0; i < count; i++) {
+        if (notices[i].end == BOARD_LOST && !pool_plan_holds(pool.plan)) return "was lost by its claim";
+        if (notices[i].end == BOARD_SETTLED && notices[i].process >= 0) return "was settled more than once";
+    }
+    return NULL;
+}
+
+/* All that was noted of one task, in its order. Gives how often an end of it was undone. */
+static size_t judge_task(struct board_entry *entries, size_t count, bool worker) {
+    const struct board_entry *end = NULL;
+    size_t notices = 0, undone;
+    while (notices < count && is_notice(&entries[notices]))
+        notices++;
+    undone = worker ? undo(entries, count, notices) : 0;
+    const char *fault = claims_fault(&entries[notices], count - notices, &end);
+    if (!fault && worker) fault = notices_fault(entries, notices, end->process, entries[count - 1].token);
+    if (!fault) return undone;
     print_error("task %s %s:\n", entries->id, fault);
     for (size_t i = 0; i < count; i++)
         print_entry(&entries[i]);
@@ -71,14 +124,14 @@ static size_t same_id(const struct board_entry *entries, size_t left) {
 }
 
 static void judge_board(struct board *board, bool worker) {
-    size_t used = atomic_load(&board->used), tasks = 0, repeats = 0;
+    size_t used = atomic_load(&board->used), tasks = 0, undone = 0;
     qsort(board->entries, used, sizeof board->entries[0], by_id_and_time);
     for (size_t at = 0, count; at < used; at += count, tasks++) {
         count = same_id(&board->entries[at], used - at);
-        repeats += judge_task(&board->entries[at], count, worker && crowd_pays(board->entries[at].id));
+        undone += judge_task(&board->entries[at], count, worker);
     }
     expect_number(tasks, board->tasks);
-    expect_number(atomic_load(&board->settled), board->tasks + repeats);
+    expect_number(atomic_load(&board->settled), board->tasks + undone);
 }
 
 /* ---- The tables ---------------------------------------------------------------------------------------- */
@@ -109,7 +162,7 @@ static void judge_effects(const struct judge_sums *sums) {
 
 /* ---- Both ---------------------------------------------------------------------------------------------- */
 
-/* The claim that ended the task, in the sorted board. */
+/* Of a task in the sorted board; it has the token under which the task was settled. */
 static const struct board_entry *last_claim(const struct board *board, const char *id) {
     size_t low = 0, high = atomic_load(&board->used);
     while (low < high) {
@@ -173,8 +226,9 @@ void judge_report(const struct board *board, const char *form, double seconds) {
         if (troubles[i].count) counts[heading_of(&troubles[i])] += troubles[i].count;
     printf("crowd %s %s %s: %zu tasks, %zu claims, %" PRIu64 " deadlocks, %" PRIu64 " lock timeouts, %" PRIu64
            " refused locks, %" PRIu64 " conflicts, %" PRIu64 " other, %.1f s\n",
-           pool.entry, pool.plan, form, board->tasks, atomic_load(&board->used), counts[DEADLOCK],
-           counts[WAITED], counts[REFUSED], counts[CONFLICT], counts[OTHER], seconds);
+           pool.entry, pool.plan, form, board->tasks,
+           atomic_load(&board->used) - atomic_load(&board->notices), counts[DEADLOCK], counts[WAITED],
+           counts[REFUSED], counts[CONFLICT], counts[OTHER], seconds);
     for (int i = 0; i < BOARD_PROCESSES * BOARD_TROUBLES; i++)
         if (troubles[i].count && heading_of(&troubles[i]) != REFUSED)
             printf("  %" PRIu64 " x %s [%s, %d] %s\n", troubles[i].count, troubles[i].statement,

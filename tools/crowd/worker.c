@@ -39,15 +39,20 @@ static tp_verdict handle(tp_run *run, void *arg) {
         end = BOARD_RELEASED;
     }
     if (end == BOARD_GAVE_UP) tp_run_no_retry(run);
+    int64_t held_us = board_now_us(); /* a deadlock in what follows lets another have it */
     /* Without its effect it is not done: the worker has to undo it and run it again. */
     if (end == BOARD_DONE && crowd_pays(task->id) && !pay(run)) verdict = TP_RUN_LATER;
-    board_end(board, entry, verdict == TP_RUN_LATER ? BOARD_RELEASED : end, board_now_us());
+    board_end(board, entry, verdict == TP_RUN_LATER ? BOARD_RELEASED : end, held_us);
     return verdict;
 }
 
 static void on_event(tp_event event, const tp_task *task, const char *text, void *arg) {
-    (void)task;
-    if (event == TP_EVENT_LOST) board_trouble_by("(lost)", "", 0, 0, text);
+    if (event == TP_EVENT_DONE || event == TP_EVENT_SKIPPED || event == TP_EVENT_GAVE_UP)
+        board_notice(arg, task, BOARD_SETTLED);
+    if (event == TP_EVENT_LOST) {
+        board_notice(arg, task, BOARD_LOST);
+        board_trouble_by("(lost)", "", 0, 0, text);
+    }
     if (event == TP_EVENT_ERROR) board_trouble_by("(error event)", "", 0, 0, text);
     if (event == TP_EVENT_OFFLINE) crowd_break(arg, "offline");
 }
