@@ -116,8 +116,7 @@ const struct tpi_driver tpi_driver_psqlodbc = {
     .trips =
         {.prepare = 0, .first_execute = 3, .execute = 1, .direct = 1, .begin = 1, .commit = 1, .rollback = 1},
     .pooler_remedy = "put UseServerSidePrepare=0 into the connection string, and give the role what each "
-                     "session is to have: "
-                     "ALTER ROLE ... SET lock_timeout = '10s' and ALTER ROLE ... SET "
+                     "session is to have: ALTER ROLE ... SET lock_timeout = '10s' and ALTER ROLE ... SET "
                      "default_transaction_isolation = 'read committed'; or let the pooler keep a session for "
                      "each connection (pool_mode = session)",
     /* A commit that waits writes to the log; a number of its own does not make it wait. */

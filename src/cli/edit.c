@@ -48,8 +48,7 @@ const struct usage edit_usage = {
     "in the history with who and why, and the lengths of what was and is there.\n"
     "Exit code 1: no such task, or an open task has the dedup_key.\n",
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --params '{\"iban\":\"DE02...\"}' --retry --why "
-    "'typing "
-    "error'\n"
+    "'typing error'\n"
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --due-at 2026-12-01T06:00:00Z --priority -5\n"
     "  taskpool edit 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f --params - --who ann@desk <new.json\n",
     edit_table,

@@ -26,11 +26,9 @@ static struct poptOption table[] = {
 const struct usage gate_usage = {
     "set NAME | list | show|remove NAME",
     "set     makes a gate, or changes what is given of it; wider lets more tasks through at once, narrower "
-    "when "
-    "tasks end.\n"
+    "when tasks end.\n"
     "        NAME* is a pattern: gates whose names begin so are made with their first task, removed with "
-    "their "
-    "last\n"
+    "their last\n"
     "list    shows all gates that people made, and =, the pattern of order keys\n"
     "show    shows one; =KEY is that of an order key\n"
     "remove  removes a gate that nothing is behind\n"

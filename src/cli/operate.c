@@ -88,8 +88,7 @@ const struct usage release_usage = {
 
 const struct usage purge_usage = {
     "",
-    "Deletes tasks of the finished or failed pool, keys of the ledger, or events of the history, the "
-    "oldest\n"
+    "Deletes tasks of the finished or failed pool, keys of the ledger, or events of the history, the oldest\n"
     "first. A task, key or event that was purged is not there when somebody asks again.\n" SELECTION,
     "  taskpool purge --older 90d\n"
     "  taskpool purge --pool history --older 365d --dry-run\n",

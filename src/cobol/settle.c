@@ -53,8 +53,7 @@ static tp_status refuse_done(struct settle *settle) {
     if (status < TP_OK) return status;
     return call_refuse(
         settle->call, TP_CONFLICT,
-        "rolled back, because a call of the transaction failed (%s); it counts as a failure of the "
-        "task",
+        "rolled back, because a call of the transaction failed (%s); it counts as a failure of the task",
         why);
 }
 

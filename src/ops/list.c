@@ -10,8 +10,7 @@
 #include "ops/select.h"
 #include "store/record.h"
 
-#define FIRST_ID "00000000-0000-0000-0000-000000000000"
-#define LAST_ID  "ffffffff-ffff-ffff-ffff-ffffffffffff"
+#define LAST_ID "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 enum { DEFAULT_LIMIT = 100, PART = 10000, BLOCK = 2000, ALL_POOLS = TPI_POOL_COUNT };
 
@@ -106,7 +105,7 @@ static tp_status begin(const tp_list_request *request, struct pages *pages) {
     if (status == TP_OK) status = take_ids(request, pages);
     if (status == TP_OK) status = choose_way(request, pages);
     if (status == TP_OK)
-        status = tpi_check_uuid("after_id", request->after_id ? request->after_id : FIRST_ID,
+        status = tpi_check_uuid("after_id", request->after_id ? request->after_id : TPI_FIRST_ID,
                                 pages->batch->page.after_id);
     pages->batch->page.after_at = request->after_id ? request->after_at : -1;
     return status;

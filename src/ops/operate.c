@@ -14,8 +14,6 @@
 #include "ops/request.h"
 #include "store/record.h"
 
-#define FIRST_ID "00000000-0000-0000-0000-000000000000"
-
 static const struct {
     enum tpi_statement pick, read, lock, touch, skip, drop, note;
 } of_pool[TPI_POOL_COUNT] = {
@@ -286,7 +284,7 @@ static tp_status pick(struct tpi_operation *op, const struct tpi_operate_step *s
                       const char *after, struct tpi_operate_chunk *chunk, const char **last) {
     struct tpi_args args = {0};
     select_args(op, step, &args);
-    tpi_args_text(&args, TPI_P_after_id, *after ? after : FIRST_ID);
+    tpi_args_text(&args, TPI_P_after_id, *after ? after : TPI_FIRST_ID);
     tpi_args_number(&args, TPI_P_limit, (int64_t)most);
     tp_status status = read_chunk(op, of_pool[step->pool].pick, &args, most, chunk);
     if (chunk->count == most) *last = chunk->ids[most - 1];

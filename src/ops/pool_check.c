@@ -25,13 +25,11 @@ static const struct check {
     {TPI_S_check_two_pools, WRONG, 0, "one pool", "every task is in one pool only",
      "tasks are in two pools, such as %s",
      "look at the task's rows in the pool tables; delete the one in the pool where it does not belong (what "
-     "is in "
-     "the finished pool was done, so mostly the other)"},
+     "is in the finished pool was done, so mostly the other)"},
     {TPI_S_check_state, WRONG, 0, "states", "every state is one that its pool has",
      "tasks are in a state that their pool does not have, such as %s",
      "correct the column state: pending, handling or failed in the pending pool, done or skipped in the "
-     "finished "
-     "pool, failed in the failed pool; and put the missing CHECK constraint back"},
+     "finished pool, failed in the failed pool; and put the missing CHECK constraint back"},
     {TPI_S_check_owner, WRONG, 0, "owners", "every task in hand has an owner",
      "tasks are being handled by nobody, such as %s",
      "taskpool release --id %s --why 'no owner', for each; they can be claimed again at once"},
@@ -42,8 +40,7 @@ static const struct check {
     {TPI_S_check_numbers, WRONG, 0, "numbers", "every priority and shard is a whole number",
      "tasks have a priority or a shard that is no whole number, or a priority out of range, such as %s",
      "claims may not see them: correct the columns priority (a whole number from -32768 to 32767) and shard "
-     "(a "
-     "whole number), and what puts them in by plain SQL"},
+     "(a whole number), and what puts them in by plain SQL"},
     {TPI_S_check_times, WRONG, 0, "times", "every time is one that a clock gives",
      "tasks have a time before 1970 or after the year 9999, such as %s",
      "times are milliseconds since 1970; correct due_at, created_at, modified_at or settled_at"},
@@ -53,8 +50,7 @@ static const struct check {
     {TPI_S_check_ids, WRONG, 0, "ids", "every id is a UUID in lower case",
      "tasks have an id that is no UUID in lower case, such as %s",
      "write the id in lower case with hyphens, as in 01936f5e-8a4c-7b1d-9c3e-5f6a7b8c9d0e; no command finds "
-     "it by "
-     "its id before that"},
+     "it by its id before that"},
     {TPI_S_check_handlers, WRONG, 0, "handlers", "every open task has a handler",
      "tasks have an empty handler, such as %s",
      "no worker takes them: write the handler's name into the column handler, or taskpool skip --id %s"},
@@ -65,16 +61,14 @@ static const struct check {
     {TPI_S_check_gate_counts, WRONG, 0, "places", "every gate counts those that it has let through",
      "gates count other tasks than have places, such as %s: what waits there may wait for ever",
      "somebody deleted rows of the table of places by hand: the maintenance of a worker counts anew, within "
-     "two "
-     "minutes"},
+     "two minutes"},
     {TPI_S_check_groups, WRONG, 0, "groups", "every task that waits for a group has its place there",
      "tasks wait for a group that does not know them or has ended, such as %s: nothing makes them due",
      "somebody deleted or changed rows of the groups' tables by hand: taskpool skip --id %s, and put them in "
      "anew"},
     {TPI_S_check_held_groups, WORTH_KNOWING, DAY, "closed groups", "all end within a day",
      "groups were closed more than a day ago and have not ended, such as %s: a task of theirs is open or in "
-     "the "
-     "failed pool, or a group within is; see taskpool group show",
+     "the failed pool, or a group within is; see taskpool group show",
      ""},
     {TPI_S_check_open_groups, WORTH_KNOWING, DAY, "open groups", "none was forgotten",
      "groups are open, though nothing has come in for a day and all that is in them has ended, such as %s: "
@@ -106,13 +100,11 @@ static const struct check {
      ""},
     {TPI_S_check_steps, WORTH_KNOWING, 0, "steps", "every step belongs to a task that is there",
      "steps are of tasks that are in no pool any more, such as %s: purged by a taskpool that knows no steps, "
-     "or "
-     "deleted by hand; docs/steps.md has the statement that removes them",
+     "or deleted by hand; docs/steps.md has the statement that removes them",
      ""},
     {TPI_S_check_alerts, WORTH_KNOWING, HOUR, "alerts", "none is late",
      "alerts of tasks that gave up were not given for an hour, such as %s: no worker with an alert program "
-     "runs "
-     "for their handlers",
+     "runs for their handlers",
      ""},
     {TPI_S_check_lapsed, WORTH_KNOWING, DAY, "lapsed leases", "none lapsed long ago",
      "tasks have a lease that lapsed more than a day ago, such as %s: no worker runs for their handlers", ""},
@@ -121,10 +113,8 @@ static const struct check {
      ""},
     {TPI_S_check_clock, WORTH_KNOWING, -SKEW, "clock", "no task was created later than now",
      "tasks were created more than ten seconds later than now, such as %s: the database's clock was set "
-     "back, "
-     "or that of another server counts since it took over; what was due by the old clock waits until this "
-     "one "
-     "has come so far",
+     "back, or that of another server counts since it took over; what was due by the old clock waits until "
+     "this one has come so far",
      ""},
 };
 enum { CHECKS = sizeof checks / sizeof checks[0] };

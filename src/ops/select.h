@@ -7,8 +7,9 @@
 #include "core/alike.h"
 #include "ops/conn.h"
 
-/* Later than every time. */
+/* Later than every time, and before every id. */
 #define TPI_END_OF_TIME INT64_MAX
+#define TPI_FIRST_ID    "00000000-0000-0000-0000-000000000000"
 
 /* As the caller gave it. NULL, 0: any. */
 struct tpi_wanted {

@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "ops/select.h"
 
-#define FIRST_ID "00000000-0000-0000-0000-000000000000"
-
 static const struct tpi_column only[] = {{TPI_READ_ID, 0, TPI_UUID_SIZE}, TPI_COLUMN_END};
 
 tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const char *after_id, size_t most,
@@ -16,7 +14,7 @@ tp_status tpi_select_group(tp_conn *conn, const char *group, bool waits, const c
     void *ids = NULL;
     tpi_args_text(&args, TPI_P_name, group);
     tpi_args_number(&args, TPI_P_waits, waits);
-    tpi_args_text(&args, TPI_P_after_id, after_id ? after_id : FIRST_ID);
+    tpi_args_text(&args, TPI_P_after_id, after_id ? after_id : TPI_FIRST_ID);
     tpi_args_number(&args, TPI_P_limit, (int64_t)most);
     tp_status status = tpi_store_list(&conn->store, TPI_S_select_group_ids, &args, only, NULL, TPI_UUID_SIZE,
                                       &ids, &found->count);

@@ -147,8 +147,7 @@ static tp_status look(struct step *step) {
     if (status >= TP_OK || status == TP_LOST || !step->unsure || tp_status_may_retry(status)) return status;
     struct tpi_kept_error kept = tpi_error_keep();
     return tpi_error(TP_DISCONNECTED,
-                     "step %s: its commit got no answer, and whether it was done cannot be "
-                     "asked now: %s",
+                     "step %s: its commit got no answer, and whether it was done cannot be asked now: %s",
                      step->name, kept.text);
 }
 

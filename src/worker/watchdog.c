@@ -69,9 +69,8 @@ static bool find_silence(struct tpi_watchdog *watchdog, char *text, size_t size)
         wait->reported_for = since;
         snprintf(text, size,
                  "no answer from the database for %" PRId64
-                 " s (%s); it is waited for until the driver gives "
-                 "up. Is the server or the network stuck? A time limit for answers in the connection string "
-                 "bounds such waits",
+                 " s (%s); it is waited for until the driver gives up. Is the server or the network stuck? A "
+                 "time limit for answers in the connection string bounds such waits",
                  (now - since) / 1000, atomic_load_explicit(&wait->who, memory_order_relaxed));
         found = true;
     }

@@ -159,7 +159,7 @@ struct rig_outcome {
     .runs = RIG_ANY, .hits = RIG_ANY, .claimed = RIG_ANY, .done = RIG_ANY, .retried = RIG_ANY,               \
     .gave_up = RIG_ANY, .skipped = RIG_ANY, .released = RIG_ANY, .lost = RIG_ANY, .offline = RIG_ANY,        \
     .online = RIG_ANY, .errors = RIG_ANY, .paid = RIG_ANY
-void rig_check(const struct rig_outcome *wanted, const char *file, int line);
+void rig_check(const struct rig_outcome *outcome, const char *file, int line);
 int rig_told(tp_event event);
 /* The last text of such an event has these words. */
 #define rig_expect_told(event, words) rig_check_told((event), (words), __FILE__, __LINE__)
