@@ -159,7 +159,8 @@ static int turns_of(const struct tried *tried) {
     return points_options.turns * (fewer && operation_is(tried->operation, TRAIT_EXPENSIVE) ? 2 : 1);
 }
 
-/* In four turns the four servers see all ways: their names' last letters differ. */
+/* In four turns the four servers see all ways, in eight each sees another: their names' last letters
+ * differ. */
 static int server_number(void) {
     return pool.entry[strlen(pool.entry) - 1];
 }
