@@ -35,6 +35,9 @@ struct tp_env {
     char prefix[TP_PREFIX_MAX + 1];
     atomic_bool gate_tokens; /* a gate has tokens, as far as this process knows */
     struct tpi_once_tries once;
+    /* When retention last looked at the database's clock, by this machine's, 0: never; and how much further
+     * that of the database was. */
+    _Atomic int64_t clock_boot_ms, clock_gap_ms;
 };
 
 struct tpi_pauses;

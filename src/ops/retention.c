@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "ops/audit.h"
@@ -19,6 +20,7 @@
 #include "store/record.h"
 
 enum { TASK_POOLS = 2, RETAINED_POOLS = 3 };
+static const int64_t DAY_MS = INT64_C(24) * 60 * 60 * 1000;
 static const int64_t MONTH_MS = INT64_C(30) * 24 * 60 * 60 * 1000;
 static const struct retained {
     const char *pool, *name, *what;
@@ -168,6 +170,25 @@ tp_status tp_retention_get(tp_conn *conn, const char *pool, int64_t *retention_m
 
 /* ---- Deleting what is past it -------------------------------------------------------------------------- */
 
+/* What is deleted does not come back when a clock is put right. So the database's is compared with this
+ * machine's: since this process last looked, within a day, it must not have gone a day further. */
+static tp_status ask_trusted_now(tp_conn *conn, int64_t *now) {
+    tp_status status = tpi_ask_now(conn, now);
+    if (status != TP_OK) return status;
+    int64_t boot = tpi_clock_boot_ms(), gap = *now - boot;
+    int64_t looked = atomic_load(&conn->env->clock_boot_ms);
+    int64_t ahead = gap - atomic_load(&conn->env->clock_gap_ms);
+    if (looked && boot >= looked && boot - looked <= DAY_MS && ahead > DAY_MS)
+        return tpi_error(TP_DB,
+                         "the database's clock has gone ahead by %" PRId64
+                         " hours: retention deletes nothing "
+                         "until it is put right, or a day is over",
+                         ahead / 3600000);
+    atomic_store(&conn->env->clock_gap_ms, gap);
+    atomic_store(&conn->env->clock_boot_ms, boot);
+    return TP_OK;
+}
+
 /* One pool's share, inside the transaction. */
 static tp_status purge_pool(struct tpi_operation *op, const struct retained *what, int64_t retention_ms,
                             int64_t now, size_t limit) {
@@ -182,26 +203,24 @@ static tp_status purge_pool(struct tpi_operation *op, const struct retained *wha
     return status;
 }
 
-static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[TASK_POOLS], size_t limit) {
+static tp_status purge_pools(struct tpi_operation *op, const int64_t retention_ms[TASK_POOLS], int64_t now,
+                             size_t limit) {
     struct tpi_scope scope;
-    int64_t now = 0;
-    tp_status status = tpi_ask_now(op->conn, &now);
-    if (status != TP_OK) return status;
-    status = tpi_scope_begin(op->conn, &scope);
+    tp_status status = tpi_scope_begin(op->conn, &scope);
     for (size_t i = 0; i < TASK_POOLS && status == TP_OK; i++)
         status = purge_pool(op, &retained[i], retention_ms[i], now, limit);
     return tpi_scope_end(op->conn, &scope, status);
 }
 
 /* Minute by minute, each in a transaction of its own, so that workers that do it at once wait for no more. */
-static tp_status purge_activity(tp_conn *conn, int64_t retention_ms, size_t limit, size_t *deleted) {
+static tp_status purge_activity(tp_conn *conn, int64_t before, size_t limit, size_t *deleted) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(NUMBER);
-    int64_t now = 0, oldest = 0, rows = 0;
-    tp_status status = tpi_ask_now(conn, &now);
+    int64_t oldest = 0, rows = 0;
+    tp_status status = TP_OK;
     for (size_t count = 0; status == TP_OK && count < limit; count += (size_t)rows) {
         struct tpi_args args = {0};
         status = tpi_store_read(&conn->store, TPI_S_activity_oldest, &args, only, NULL, &oldest);
-        if (status != TP_OK || oldest == 0 || oldest >= now - retention_ms) break;
+        if (status != TP_OK || oldest == 0 || oldest >= before) break;
         tpi_args_number(&args, TPI_P_at, oldest);
         status = tpi_store_change(&conn->store, TPI_S_activity_purge, &args, &rows);
         if (status == TP_OK) *deleted += (size_t)rows;
@@ -209,26 +228,23 @@ static tp_status purge_activity(tp_conn *conn, int64_t retention_ms, size_t limi
     return status < TP_OK ? status : TP_OK;
 }
 
-/* Groups go when finished tasks as old as their end would. */
-static tp_status purge_groups(tp_conn *conn, int64_t retention_ms, size_t limit, size_t *deleted) {
-    int64_t now = 0;
-    tp_status status = tpi_ask_now(conn, &now);
-    return status == TP_OK ? tpi_groups_purge(conn, now - retention_ms, limit, deleted) : status;
-}
-
 tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted) {
     static const tp_selection everything = TP_SELECTION_INIT;
     struct tpi_operation op = {.conn = conn, .selection = &everything};
     int64_t retention_ms[RETAINED_POOLS] = {0};
+    int64_t now = 0;
     size_t old = 0;
     tp_status status = tpi_conn_ready_alone(conn, "tp_retention_apply");
     for (size_t i = 0; i < RETAINED_POOLS && status == TP_OK; i++)
         status = tp_retention_get(conn, retained[i].pool, &retention_ms[i]);
+    if (status == TP_OK) status = ask_trusted_now(conn, &now);
     if (status == TP_OK && (retention_ms[0] || retention_ms[1]))
-        status = purge_pools(&op, retention_ms, limit);
+        status = purge_pools(&op, retention_ms, now, limit);
     if (status == TP_OK && retention_ms[TASK_POOLS])
-        status = purge_activity(conn, retention_ms[TASK_POOLS], limit, &old);
-    if (status == TP_OK && retention_ms[0]) status = purge_groups(conn, retention_ms[0], limit, &old);
+        status = purge_activity(conn, now - retention_ms[TASK_POOLS], limit, &old);
+    /* Groups go when finished tasks as old as their end would. */
+    if (status == TP_OK && retention_ms[0])
+        status = tpi_groups_purge(conn, now - retention_ms[0], limit, &old);
     if (status == TP_OK && deleted) *deleted = op.result.done + old;
     return status;
 }

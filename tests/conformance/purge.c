@@ -1,6 +1,7 @@
 /* Purging by operators, and deleting what is past its time. */
 #include "base/uuid.h"
 #include "odbc/link.h"
+#include "ops/conn.h"
 #include "suite.h"
 
 THEME(purge, ONCE);
@@ -206,6 +207,34 @@ TEST(test_keep__house_deletes_what_is_past_its_time_and_no_more_than_asked) {
     expect_number(deleted, 1);
     must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
     must(tp_retention_set(pool.a, "failed", 0, "tester@desk"));
+}
+
+/* As if the database's clock had gone ahead since retention last looked. */
+static void let_clock_go_ahead(int64_t ms) {
+    atomic_fetch_sub(&pool.a->env->clock_gap_ms, ms);
+}
+
+TEST(test_keep__nothing_is_deleted_while_the_databases_clock_is_a_day_ahead) {
+    enum { HOUR = 3600000, HOURS_A_DAY = 24 };
+    size_t deleted = 77;
+    must(tp_retention_set(pool.a, "finished", HOUR, "tester@desk"));
+    must(tp_retention_apply(pool.a, 1000, NULL));
+    put_many_settled("finished", 20, LONG_AGO);
+    let_clock_go_ahead(HOURS_A_DAY * (int64_t)HOUR + HOUR);
+    for (int i = 0; i < 2; i++)
+        expect(TP_DB, tp_retention_apply(pool.a, 1000, &deleted));
+    expect_text("has gone ahead by 2");
+    expect_number(rows_in("finished", pool.handler), 20);
+    let_clock_go_ahead(-2 * HOUR); /* less than a day is none of that */
+    must(tp_retention_apply(pool.a, 10, &deleted));
+    expect_number(deleted, 10);
+    let_clock_go_ahead(48 * (int64_t)HOUR);
+    expect(TP_DB, tp_retention_apply(pool.a, 1000, &deleted));
+    atomic_fetch_sub(&pool.a->env->clock_boot_ms,
+                     HOURS_A_DAY * (int64_t)HOUR + HOUR); /* nobody put it right */
+    must(tp_retention_apply(pool.a, 1000, &deleted));
+    expect_number(deleted, 10);
+    must(tp_retention_set(pool.a, "finished", 0, "tester@desk"));
 }
 
 /* Failed task number i of these, the first settled first. */
