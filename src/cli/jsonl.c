@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#include "jsontext.h"
+#include "common/jsontext.h"
 
 #define NESTING_MAX  100
 #define PLAIN_OUTPUT (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)

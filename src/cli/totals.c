@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jsontext.h"
+#include "common/jsontext.h"
 
 const char *const fate_keys[FATE_COUNT] = {
 #define FATE_KEY(id, key) [id] = key,

@@ -1,7 +1,6 @@
 /* See http.h. Everything that comes from outside is bounded here: connections, sizes, times. */
 #include "http.h"
 
-#include <json-c/json.h>
 #include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "common/messages.h"
 #include "events.h"
 #include "headers.h"
+#include "incoming.h"
 #include "tls.h"
 
 enum {
@@ -25,7 +25,6 @@ enum {
     BODY_MAX = 65536,
     EDIT_MAX = 4 * 1024 * 1024, /* parameters of 1 MiB as JSON */
     LARGE_BODIES_MAX = 2,       /* at a time, of more than BODY_MAX */
-    BODY_PARTS_MAX = 5000,      /* members and elements: each takes memory that its bytes do not show */
     LARGE = 65536,
     LARGE_MAX = 24 * 1024 * 1024, /* of all larger answers that somebody is still reading */
     PATH_MAX_BYTES = 512,
@@ -43,9 +42,8 @@ struct exchange {
     bool trusted; /* it comes from the proxy */
     bool unclear; /* where its body ends: nothing more is read of its connection */
     struct answer answer;
-    struct json_tokener *reader; /* of the body; NULL: there is none */
-    size_t body_size, body_max, body_parts;
-    bool in_text, escaped; /* where the body's last byte stands */
+    struct incoming body;
+    size_t body_size, body_max;
     bool large_body;
     size_t large_answer; /* its bytes; 0: it is small */
 };
@@ -232,42 +230,23 @@ static void begin(struct console *console, struct MHD_Connection *connection, co
     expect_body(strtoull(headers_value(connection, "Content-Length"), NULL, 10), exchange);
 }
 
-static void count_parts(struct exchange *exchange, const char *data, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        bool quote = data[i] == '"' && !exchange->escaped;
-
-        exchange->escaped = exchange->in_text && data[i] == '\\' && !exchange->escaped;
-        exchange->in_text ^= quote;
-        exchange->body_parts += !exchange->in_text && (data[i] == ',' || data[i] == '[' || data[i] == '{');
-    }
-}
-
 /* False: the connection is to be closed. */
 static bool take_body(struct exchange *exchange, const char *data, size_t size) {
-    struct request *request = &exchange->call.request;
-
     exchange->body_size += size;
     if (exchange->body_size > exchange->body_max) return false;
     if (strcmp(exchange->call.method, "POST") != 0 || exchange->answer.status) return true;
-    count_parts(exchange, data, size);
-    if (exchange->body_parts > BODY_PARTS_MAX) {
+    if (!incoming_add(&exchange->body, data, size))
         answer_error(&exchange->answer, ANSWER_TOO_BIG, "the body has too many parts; %d are taken",
-                     (int)BODY_PARTS_MAX);
-        return true;
-    }
-    if (!exchange->reader) {
-        exchange->reader = cli_must(json_tokener_new());
-        json_tokener_set_flags(exchange->reader, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    }
-    if (request->body) { /* behind its end */
-        answer_error(&exchange->answer, ANSWER_BAD, "the body must be one JSON object");
-        return true;
-    }
-    request->body = json_tokener_parse_ex(exchange->reader, data, (int)size);
-    if (request->body ? !json_object_is_type(request->body, json_type_object)
-                      : json_tokener_get_error(exchange->reader) != json_tokener_continue)
-        answer_error(&exchange->answer, ANSWER_BAD, "the body must be one JSON object");
+                     (int)INCOMING_PARTS_MAX);
     return true;
+}
+
+static void read_body(struct exchange *exchange) {
+    const char *why = NULL;
+
+    if (!exchange->body.size || exchange->answer.status) return;
+    exchange->call.request.body = incoming_read(&exchange->body, &why);
+    if (why) answer_error(&exchange->answer, ANSWER_BAD, "the body must be one JSON object; this is %s", why);
 }
 
 static const struct asset *asset_of(const char *path) {
@@ -288,6 +267,7 @@ static enum MHD_Result send_what(struct console *console, struct MHD_Connection 
         pool = api_events(console, &exchange->call, &exchange->answer);
         if (pool) return send_events(connection, console, exchange, pool);
     }
+    read_body(exchange);
     /* While the body came in, who sends it may have signed out, or be another. */
     if (!gets) find_person(connection, console, exchange);
     if (!exchange->answer.status) api_answer(console, &exchange->call, &exchange->answer);
@@ -323,7 +303,7 @@ static void done(void *arg, struct MHD_Connection *connection, void **state,
     if (!exchange) return;
     if (exchange->large_body) atomic_fetch_sub(&large_bodies, 1);
     atomic_fetch_sub(&large_answers, exchange->large_answer);
-    if (exchange->reader) json_tokener_free(exchange->reader);
+    incoming_free(&exchange->body);
     request_free(&exchange->call.request);
     answer_free(&exchange->answer);
     free(exchange);

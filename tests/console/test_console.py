@@ -488,6 +488,21 @@ def raw(page, data):
     return got.split(b"\r\n")[0].decode(errors="replace")
 
 
+def test_exact(page):
+    """What a body says is stored as it is, or refused."""
+    task = run("enqueue", "exact", "x", "--delay", "1d")[1].strip()
+
+    def edit(params):
+        return page.ask("POST", "/api/v1/pools/pool/actions/edit", f'{{"id":"{task}",\n"params":{params}}}\n'.encode())[0]
+
+    for text in '"\\ud876\\udc00"', '"\\ud83d\\ude00 é"', '"\U0002d800"', '"\\\\ud83d"':
+        check(f"edit to {text}", edit(text) == 200 and shown(task)["params"] == json.loads(text), shown(task)["params"])
+    for text in ('"\\ud83d"', '"\\udc00 x"', '"a\\u0000b"', '"a","params":"b"', '"a",', "'a'", '"a\tb"', '"a"}', '"a","priority":NaN',
+                 '"a","priority":-0', '"a","priority":99999999999999999999'):
+        check(f"no edit to {text}", edit(text) == 400 and shown(task)["params"] == "\\ud83d", shown(task)["params"])
+    run("skip", "--id", task)
+
+
 def test_bad(page):
     for path in ("pools/pool/tasks?limit=0", "pools/pool/tasks?limit=x", "pools/pool/tasks?nothing=1", "pools/pool/tasks?handler=",
                  "pools/pool/tasks?handler=a&handler=b", "pools/pool/tasks?since=yesterday", "pools/pool/tasks?handler=%ff",
@@ -564,7 +579,7 @@ def test():
     test_roles(page)
     test_approvals(page)
     page.sign_in("olga")
-    for one in (test_csrf, test_actions, test_counted_only, test_held, test_cancel, test_shared, test_bad, test_fuzz):
+    for one in (test_csrf, test_actions, test_counted_only, test_held, test_cancel, test_shared, test_exact, test_bad, test_fuzz):
         one(page)
     page.sign_in("otto")
     test_params_right(page)

@@ -1,6 +1,6 @@
 /* Refuses JSON text that json-c would accept and change. Must not know tasks or lines. */
-#ifndef CLI_JSONTEXT_H
-#define CLI_JSONTEXT_H
+#ifndef COMMON_JSONTEXT_H
+#define COMMON_JSONTEXT_H
 
 #include <json-c/json_types.h>
 #include <stddef.h>

@@ -170,7 +170,7 @@ static const char *scan_word(struct scan *scan) {
 static const char *scan_comma(const struct scan *scan) {
     const char *at = scan->at;
 
-    while (at < scan->end && strchr(" \t\r", *at))
+    while (at < scan->end && strchr(" \t\r\n", *at))
         at++;
     return at < scan->end && (*at == '}' || *at == ']') ? "not JSON (a comma with nothing behind it)" : NULL;
 }
