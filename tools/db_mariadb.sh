@@ -41,12 +41,14 @@ maria_create() {
 
 # maria_start SETTING...
 maria_start() {
-  local waited
+  local waited server
   setsid "$maria_bin" --defaults-file="$maria_dir/my.cnf" "$@" </dev/null >/dev/null 2>&1 9>&- &
-  for ((waited = 0; waited < 600; waited++)); do
+  server=$!
+  for ((waited = 0; waited < 3000; waited++)); do
     if maria_answers; then
       return 0
     fi
+    kill -0 "$server" 2>/dev/null || break
     sleep 0.1
   done
   fail_with_log "MariaDB did not start" "$maria_dir/server.log"

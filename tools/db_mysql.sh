@@ -73,12 +73,14 @@ my_create() {
 }
 
 my_start() {
-  local waited
+  local waited server
   my_server "$my_home" --defaults-file="$my_dir/my.cnf" </dev/null >/dev/null 2>&1 9>&- &
-  for ((waited = 0; waited < 1200; waited++)); do
+  server=$!
+  for ((waited = 0; waited < 3000; waited++)); do
     if my_answers; then
       return 0
     fi
+    kill -0 "$server" 2>/dev/null || break
     sleep 0.1
   done
   fail_with_log "MySQL did not start" "$my_dir/server.log"

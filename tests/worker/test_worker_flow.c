@@ -148,7 +148,8 @@ TEST(test_threads__come_with_the_tasks_and_go_when_idle) {
 
 TEST(test_about__shows_the_state_and_few_connections) {
     rig_look_for_no_cancels();
-    tp_worker *worker = rig_open_with(rig_wait, .threads = 8, .lease_ms = 600000 /* an extension takes another */);
+    tp_worker *worker =
+        rig_open_with(rig_wait, .threads = 8, .lease_ms = 600000 /* an extension takes another */);
     assert_string_equal(rig_info(worker).state, "open");
     rig_put(8, "x");
     must(tp_worker_start(worker));
