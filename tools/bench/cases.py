@@ -4,6 +4,7 @@ import collections
 
 import cost as c
 import measure as m
+import model as predict
 
 Step = collections.namedtuple("Step", "name run")
 Bar = collections.namedtuple("Bar", "database text ours other factor")
@@ -89,7 +90,13 @@ def latency(name, _tasks):
     return steps
 
 
-CASES = {"cost": cost, "batched": batched, "single": single, "payload": payload, "scaling": scaling, "latency": latency}
+def model(_name, _tasks):
+    """The same runs everywhere: what is predicted is no rate."""
+    return [Step(f"taskpool model, {connections}, {count}", lambda d, c=connections, t=count: m.modelled(d, t, c, predict.GROUP))
+            for connections, count in predict.RUNS]
+
+
+CASES = {"cost": cost, "model": model, "batched": batched, "single": single, "payload": payload, "scaling": scaling, "latency": latency}
 
 
 def writers(name):

@@ -1,38 +1,23 @@
-"""What a claim reads as a pool grows: has the program measure count it (measure/growth.c), prints what is not flat, and stores the
+"""What a claim reads as a pool grows: has the program measure count it (measure/growth.c), prints what is not flat (flat.py), and stores the
 claims as FOLDER/growth.json, from which page and plots are made. Knows nothing of rates. snapshot() runs the steady load of
 measure/snapshot.c."""
 import json
 import os
 
+import flat
 import shell
 from plots import gnuplot
 from table import TITLES, table
 
 PLANS = {"postgres": "skip", "mariadb": "skip", "mysql": "skip", "sqlite": "batch", "oramode": "skip"}
 SIZES = (0, 10_000, 100_000, 1_000_000, 10_000_000)
-SLACK = 10  # rows or buffers that are no difference
-SINGLE = ("extend", "settled", "complete", "fail", "give-up", "release")  # ten calls, which differ in more:
-SINGLE_SLACK = (3000, 30)  # each may read all rows of the claim, or a whole small table
-MANY_SLACK = (100, 300)  # of a hundred tasks: a row that has just died, and a page that is split with its neighbours
-WHOLE_SERVER = ("mariadb", "mysql", "oramode")  # whose buffers have what the server does of its own: shown, not judged
-LOOK_UP = "look-up-"  # operations that show how high trees are
+SLACK = 10  # rows or buffers that are no difference in the table
 
 
 def on(entry, build, *words):
     """The program measure on an entry of the matrix of tests, as lines that it prints."""
     script = os.path.join(shell.ROOT, "tests", "support", "on_database.sh")
     yield from shell.lines([script, entry, os.path.join(build, "tools", "measure"), *words])
-
-
-def read(lines):
-    """{(entry, scene, plan, operation): {size: (rows, buffers)}}, in the order in which they came."""
-    found = {}
-    for line in lines:
-        part = line.split("\t")
-        if len(part) == 7:
-            entry, scene, size, plan, operation, rows, buffers = part
-            found.setdefault((entry, scene, plan, operation), {})[int(size)] = (int(rows), int(buffers))
-    return found
 
 
 def ratios(sizes):
@@ -42,54 +27,31 @@ def ratios(sizes):
     return [1.0 if worst[at] - first[at] <= SLACK else worst[at] / max(first[at], 1) for at in (0, 1)]
 
 
-def step(sizes):
-    """What the largest pool costs, and the one before it."""
-    before, last = sorted(sizes)[-2:] if len(sizes) > 1 else 2 * list(sizes)
-    return sizes[last], sizes[before]
-
-
-def taller(found, entry, scene):
-    """How many times the buffers a single look-up takes in the largest pool: a tree may have come to another level."""
-    steps = [step(sizes) for (of, where, _, operation), sizes in found.items()
-             if of == entry and where == scene and operation.startswith(LOOK_UP)]
-    return max(last[1] / max(before[1], 1) for last, before in steps)
-
-
-def verdict(entry, operation, sizes, bar, higher):
-    """Of the largest pool beside the one before it: in small ones a page has many of the rows that are read, and a database may
-    well read all of a table. BETWEEN: some smaller pool costs more than the largest."""
-    last, before = step(sizes)
-    slack = SINGLE_SLACK if operation in SINGLE else MANY_SLACK
-    most = before[0] * bar + slack[0]
-    most_buffers = before[1] * bar * higher + slack[1] + max(0, last[0] - before[0])  # a row may need a page
-    if last[0] > most or entry not in WHOLE_SERVER and last[1] > most_buffers:
-        return "NOT FLAT"
-    return "BETWEEN" if max(rows for rows, _ in sizes.values()) > last[0] * bar + slack[0] else "FLAT"
-
-
-def show(found, bar, only_bad):
+def show(found, only_bad):
     """Prints a line for each operation. True: everything is flat."""
-    verdicts = []
+    bad = 0
     print(f"{'entry':8} {'scene':9} {'plan':5} {'operation':14} {'rows':>7} {'buffers':>7}  rows/buffers by size")
-    for (entry, scene, plan, operation), sizes in found.items():
+    for key, sizes in found.items():
+        entry, scene, plan, operation = key
         rows, buffers = ratios(sizes)
-        verdicts.append("FLAT" if operation.startswith(LOOK_UP) else verdict(entry, operation, sizes, bar, taller(found, entry, scene)))
-        if not (verdicts[-1] == "FLAT" and only_bad):
+        why = flat.excess(found, key, False)
+        bad += why != ""
+        if why or not only_bad:
             each = "  ".join(f"{size}: {sizes[size][0]}/{sizes[size][1]}" for size in sorted(sizes))
-            print(f"{entry:8} {scene:9} {plan:5} {operation:14} {rows:7.2f} {buffers:7.2f}  {each}  {verdicts[-1]}")
-    print(f"not flat: {verdicts.count('NOT FLAT')} of {len(verdicts)}", flush=True)
-    return "NOT FLAT" not in verdicts
+            print(f"{entry:8} {scene:9} {plan:5} {operation:14} {rows:7.2f} {buffers:7.2f}  {each}  {why and 'NOT FLAT: ' + why}")
+    print(f"not flat: {bad} of {len(found)}", flush=True)
+    return bad == 0
 
 
-def take(entries, build, words, bar, only_bad, folder):
+def take(entries, build, words, only_bad, folder):
     """folder: where claims are stored; None: nowhere. True: everything is flat."""
-    flat = True
+    good = True
     for entry in entries:
-        found = read(on(entry, build, "growth", *words))
-        flat = show(found, bar, only_bad) and flat
+        found = flat.read(on(entry, build, "growth", *words))
+        good = show(found, only_bad) and good
         if folder:
             store_claims(folder, found)
-    return flat
+    return good
 
 
 def snapshot(entries, build, words):

@@ -61,7 +61,6 @@ def read_options():
     grow = parts.add_parser("growth", help="rows and buffers of a claim in pools of growing size; nobody else may use the databases")
     grow.add_argument("--large", action="store_true", help="up to ten million tasks; takes hours and tens of gigabytes")
     grow.add_argument("--only-bad", action="store_true", help="show only what is not flat")
-    grow.add_argument("--bar", type=float, default=1.2, help="how much more the largest pool may cost than the one before it, beyond the height of its trees")
     grow.add_argument("--store", action="store_true", help="for the page")
     grow.add_argument("--sizes", default="10000,100000,1000000")
     for name in ("scenes", "plans", "others"):
@@ -91,7 +90,7 @@ def describe(database, stored):
 
 
 SHOWN = (("tasks_per_second", "{:.0f} tasks/s"), ("p50_ms", "p50 {:.2f} ms"), ("p99_ms", "p99 {:.2f} ms"), ("server_us", "server {:.2f} us"),
-         ("statements", "{:.4f} statements"), ("round_trips", "{:.4f} round trips"), ("instructions", "{:.0f} instructions"))
+         ("statements_per_task", "{:.4f} statements"), ("statements", "{:.4f} statements"), ("round_trips", "{:.4f} round trips"), ("instructions", "{:.0f} instructions"))
 
 
 def value_text(figure):
@@ -191,7 +190,7 @@ def main():
     elif options.part == "growth":
         options.sizes = "10000,100000,1000000,10000000" if options.large else options.sizes
         words = words_of(options, "sizes", "scenes", "plans", "others")
-        done = growth.take(options.entries, options.build, words, options.bar, options.only_bad, options.out if options.store else None)
+        done = growth.take(options.entries, options.build, words, options.only_bad, options.out if options.store else None)
     elif options.part == "gates":
         gates.take(options.entries, options.build, words_of(options, "tasks", "rounds"))
     elif options.part == "snapshot":

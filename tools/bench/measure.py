@@ -72,6 +72,10 @@ def one(database, tasks, threads=1):
     return taskpool(database, "one", "life", tasks, threads, plan="hold", threads=threads, batch=1, group=1)
 
 
+def modelled(database, tasks, threads, group):
+    return taskpool(database, "model", "life", tasks, threads, plan="hold", threads=threads, group=group)
+
+
 def row(database, tasks):
     return taskpool(database, "row", "life", tasks, 1, plan="row", threads=1, group=1)
 

@@ -6,6 +6,7 @@ import re
 import cases
 import curve
 import growth
+import model
 from measure import BYTES
 from store import Figures, load
 from table import TITLES, number, table, whole
@@ -47,6 +48,12 @@ def cost_part(all_stored):
                          cost_cell(figures.median(ours, "odbc_calls"), 2)])
     return table(["database", "what", "server, µs", "raw", "round trips", "raw", "statements", "raw", "instructions", "raw", "of the library",
                   "ODBC calls"], rows, 2)
+
+
+def model_part(all_stored):
+    rows = [[TITLES[stored["database"]], str(connections), f"{tasks:,}", f"{predicted:.3f}", f"{counted:.3f}", f"{100 * model.off(predicted, counted):+.0f} %", "yes" if held else "no"]
+            for stored in all_stored for connections, tasks, predicted, counted, held in model.predictions(stored)]
+    return table(["database", "connections", "tasks", "statements a task, predicted", "counted", "off", "held to 20 %"], rows)
 
 
 def repeats_part(all_stored):
@@ -169,7 +176,7 @@ def missing_part(all_stored):
 
 def parts(folder):
     all_stored = [stored for stored in (load(folder, name) for name in cases.DATABASES) if stored]
-    made = {"cost": cost_part(all_stored), "repeats": repeats_part(all_stored), "growth": growth.page_part(folder), "machine": machine_part(all_stored), "cases": cases_part(all_stored), "bars": bars_part(all_stored), "payload": payload_part(all_stored),
+    made = {"cost": cost_part(all_stored), "repeats": repeats_part(all_stored), "model": model_part(all_stored), "growth": growth.page_part(folder), "machine": machine_part(all_stored), "cases": cases_part(all_stored), "bars": bars_part(all_stored), "payload": payload_part(all_stored),
             "scaling": scaling_part(all_stored), "processes": processes_part(all_stored), "latency": latency_part(all_stored), "curve": curve_part(folder), "profile": profile_part(all_stored),
             "not measured": missing_part(all_stored)}
     for stored in all_stored:

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
-checks=(layers.py circles.py sqltext.py sqlsource.py released.py abi.py sizes.py names.py words.py banned.py exports.py bindings.py portable.py copybooks.py prose.py guarantees.py drawings.py pages.py snippets.py format.sh shell.sh)
+checks=(layers.py circles.py sqltext.py sqlsource.py released.py abi.py sizes.py names.py words.py banned.py exports.py bindings.py portable.py copybooks.py prose.py guarantees.py drawings.py figures.py pages.py snippets.py format.sh shell.sh)
 failed=()
 for check in "${checks[@]}"; do
   if ! "./$check" --self-test; then
