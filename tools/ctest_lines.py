@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """ctest_lines.py BUILD FILE: reads what ctest prints. Passes on the output of tests that failed, and says at the end how many were
-skipped; adds a line for each test to FILE (seconds, build, name, verdict), and what a failed one said to FILE.failed, from where its
-first failure begins; on a terminal (TP_TERMINAL names it) one line shows how far it is. Exit code 1 when a test failed or none ran."""
+skipped; adds a line for each test to FILE (seconds, build, name, verdict), and what a failed one said to FILE.failed, from its
+first failure on; on a terminal (TP_TERMINAL names it) one line shows how far it is. Exit code 1 when a test failed or none ran."""
 import os
 import re
 import sys
@@ -14,6 +14,11 @@ NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec
 
 def verdict_of(word):
     return {"Passed": "passed", "***Skipped": "skipped"}.get(word, "failed")
+
+
+def from_first_failure(lines):
+    first = next((i for i, line in enumerate(lines) if SAID.search(line)), len(lines) - SAID_LINES)
+    return "".join(f"  {line}" for line in lines[max(first, 0):][:SAID_LINES])
 
 
 def terminal_of(path):
@@ -34,8 +39,14 @@ def main(build, path):
 
     counts = {"passed": 0, "skipped": 0, "failed": 0}
     in_summary = False
-    said = SAID_LINES
-    with open(path, "a", encoding="utf-8", buffering=1) as times, open(f"{path}.failed", "a", encoding="utf-8", buffering=1) as failures:
+    failed, said = "", []  # the latest of those, and its lines
+
+    def tell_failed(failures):
+        if failed:
+            failures.write(f"{failed} ({build}):\n{from_first_failure(said)}")
+            failures.flush()
+
+    with open(path, "a", encoding="utf-8", buffering=1) as times, open(f"{path}.failed", "a", encoding="utf-8") as failures:
         for line in sys.stdin:
             match = TEST.match(line)
             if match:
@@ -44,20 +55,17 @@ def main(build, path):
                 counts[verdict] += 1
                 times.write(f"{seconds}\t{build}\t{name}\t{verdict}\n")
                 progress(f"{number}/{total} {name}" if verdict != "failed" else "")
-                said = SAID_LINES
-                if verdict == "failed":
+                tell_failed(failures)
+                failed, said = name if verdict == "failed" else "", []
+                if failed:
                     print(f"FAILED {name} ({build}), {seconds} s", flush=True)
-                    failures.write(f"{name} ({build}):\n")
-                    said = 0
                 continue
             in_summary = in_summary or line.startswith(("The following tests", "Total Test time"))
             if not NOISE.match(line) and not in_summary:
                 progress("")
                 print(line, end="", flush=True)
-                if said or SAID.search(line):
-                    said += 1
-                    if said <= SAID_LINES:
-                        failures.write(f"  {line}")
+                said.append(line)
+        tell_failed(failures)
     progress("")
     if counts["skipped"]:
         print(f"SKIPPED: {counts['skipped']} tests ({build}); tests/support/on_database.sh says what they want")

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """test_flat.py: what tools/bench/flat.py calls flat, on made-up counts: each thing that it is to see makes it say so."""
 import os
 import sys

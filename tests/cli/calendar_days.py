@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """Compares open days with an implementation of somebody else, day by day: calendar_days.py NAME FIRST_YEAR LAST_YEAR, of the
 calendars of examples/calendars. Standard input: what taskpool schedule next printed for each open day at noon."""
 import datetime

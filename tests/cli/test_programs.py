@@ -290,7 +290,8 @@ def unreadable(n):
 
     def is_tried():
         now = shown(task)
-        return worker.poll() is not None or now["state"] in ("done", "failed") or now["due_at"] > now["created_at"]
+        put_back = now["state"] == "pending" and now["due_at"] > now["created_at"]
+        return worker.poll() is not None or put_back or now["state"] in ("done", "failed")
 
     check("it is tried", until(is_tried), read("err"))
     worker.send_signal(signal.SIGTERM)

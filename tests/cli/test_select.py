@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """What commands select, and what they say of failures and lives; editing and erasing. test_select.py PATH_TO_TASKPOOL"""
 import csv
 import io

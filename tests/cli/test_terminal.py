@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """What people see on a terminal: tables that fit, colours, the pager, local time, and what a mistyped word may have
 meant. A pipe gets all of it, uncut and without colours."""
 import fcntl

@@ -318,7 +318,7 @@ static void measure_plan(bool locked) {
 static void measure(enum scene_id scene, int64_t size) {
     bool locked = scene == SCENE_locked;
     now.size = size;
-    if (!asked.shared) measure_heights(scene);
+    measure_heights(scene);
     for (int i = 0; i < PLANS; i++) {
         if (!pool_plan_possible(pool_plans[i]) || !listed(asked.plans, pool_plans[i])) continue;
         now.plan = pool_plans[i];
