@@ -117,23 +117,32 @@ static const struct tpi_column held_columns[] = {
     TPI_COLUMN_END,
 };
 static const struct tpi_column packed_always[] = {
-    TPI_COLUMN(UUID, struct tpi_slot, task.id),
     TPI_COLUMN(NUMBER, struct tpi_slot, task.created_at),
     TPI_COLUMN(EXACT, struct tpi_slot, hold.locked_at),
     TPI_COLUMN(INT, struct tpi_slot, task.max_failures),
     TPI_COLUMN_END,
 };
+struct packed_lengths {
+    int32_t id, state, owner;
+};
+static const struct tpi_column packed_lengths[] = {
+    TPI_COLUMN(INT, struct packed_lengths, id),
+    TPI_COLUMN(INT, struct packed_lengths, state),
+    TPI_COLUMN(INT, struct packed_lengths, owner),
+    TPI_COLUMN_END,
+};
 static const struct tpi_column packed_rest[] = {
-    TPI_COLUMN(TEXT, struct tpi_slot, task.state),
     TPI_COLUMN(INT, struct tpi_slot, task.shard),
     TPI_COLUMN(INT, struct tpi_slot, task.priority),
     TPI_COLUMN(NUMBER, struct tpi_slot, failures_there),
     TPI_COLUMN(FLAG, struct tpi_slot, long_params),
     TPI_COLUMN(KNOWN, struct tpi_slot, task.due_at),
     TPI_COLUMN(KNOWN, struct tpi_slot, hold.modified_at),
-    TPI_COLUMN(UUID, struct tpi_slot, task.owner),
     TPI_COLUMN_END,
 };
+static const struct tpi_column packed_id = TPI_COLUMN(UUID, struct tpi_slot, task.id);
+static const struct tpi_column packed_state = TPI_COLUMN(TEXT, struct tpi_slot, task.state);
+static const struct tpi_column packed_owner = TPI_COLUMN(UUID, struct tpi_slot, task.owner);
 static const struct tpi_column due_column[] = {
     TPI_COLUMN(KNOWN, struct tpi_slot, task.due_at),
     TPI_COLUMN_END,
@@ -193,20 +202,40 @@ static tp_status read_claim(struct tpi_stmt *stmt, bool claimed, struct tp_batch
     return tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, texts, slot);
 }
 
+/* Behind the numbers. */
+static tp_status read_packed_texts(struct tpi_stmt *stmt, char *packed, const struct packed_lengths *lengths,
+                                   struct tpi_texts *texts, struct tpi_slot *slot) {
+    tp_status status = tpi_record_cut(stmt, &packed, lengths->id, &packed_id, texts, slot);
+    if (status == TP_OK && lengths->state)
+        status = tpi_record_cut(stmt, &packed, lengths->state, &packed_state, texts, slot);
+    if (status == TP_OK && lengths->owner)
+        status = tpi_record_cut(stmt, &packed, lengths->owner, &packed_owner, texts, slot);
+    slot->task.params = packed;
+    return status;
+}
+
+static tp_status read_packed(struct tpi_stmt *stmt, char *packed, struct tpi_texts *texts,
+                             struct tpi_slot *slot) {
+    struct packed_lengths lengths = {0};
+    tp_status status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
+    if (status != TP_OK) return status;
+    slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
+    status = tpi_record_split(stmt, &packed, packed_lengths, texts, &lengths);
+    if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
+    if (*packed == ';') packed++;
+    return status == TP_OK ? read_packed_texts(stmt, packed, &lengths, texts, slot) : status;
+}
+
 static tp_status read_held(struct tpi_stmt *stmt, struct tp_batch *batch, struct tpi_slot *slot) {
     static const struct tpi_column packed_column[] = TPI_COLUMN_ONLY(TEXT);
-    struct tpi_texts *texts = &batch->texts;
     char *packed = NULL;
-    tp_status status = tpi_record_read(stmt, 1, held_columns, texts, slot);
-    if (status == TP_OK) status = tpi_record_read(stmt, TPI_COLUMNS_HELD, packed_column, texts, &packed);
-    if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
+    tp_status status = tpi_record_read(stmt, 1, held_columns, &batch->texts, slot);
+    if (status == TP_OK)
+        status = tpi_record_read(stmt, TPI_COLUMNS_HELD, packed_column, &batch->texts, &packed);
     if (status != TP_OK) return status;
     slot->task.handler = batch->handler;
     slot->task.state = tpi_state_name(TPI_STATE_PENDING);
-    slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
-    status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
-    slot->task.params = *packed ? packed + 1 : packed;
-    return status;
+    return read_packed(stmt, packed, &batch->texts, slot);
 }
 
 tp_status tpi_batch_next(tp_batch *batch, struct tpi_stmt *stmt, enum tpi_rows rows, enum tpi_pool pool) {

@@ -180,9 +180,9 @@ static tp_status ask_trusted_now(tp_conn *conn, int64_t *now) {
     int64_t ahead = gap - atomic_load(&conn->env->clock_gap_ms);
     if (looked && boot >= looked && boot - looked <= DAY_MS && ahead > DAY_MS)
         return tpi_error(TP_DB,
-                         "the database's clock has gone ahead by %" PRId64
-                         " hours: retention deletes nothing "
-                         "until it is put right, or a day is over",
+                         "the database's clock has moved ahead by %" PRId64
+                         " hours since retention last looked: it deletes nothing until that is put right, or "
+                         "a day is over",
                          ahead / 3600000);
     atomic_store(&conn->env->clock_gap_ms, gap);
     atomic_store(&conn->env->clock_boot_ms, boot);

@@ -120,8 +120,7 @@ void tpi_schedule_last_args(const tp_schedule *schedule, struct tpi_args *args) 
     tpi_args_text(args, TPI_P_last_id, *schedule->last_task ? schedule->last_task : none);
 }
 
-/* ---- Checking
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Checking ------------------------------------------------------------------------------------------ */
 
 static tp_status check_name(const char *name) {
     if (!name || !*name) return tpi_error(TP_MISUSE, "a schedule needs a name");
@@ -157,8 +156,7 @@ static tp_status check_schedule(const tp_schedule *schedule) {
     return status == TP_OK ? check_numbers(schedule) : status;
 }
 
-/* ---- Adding and removing
- * ----------------------------------------------------------------------------------- */
+/* ---- Adding and removing ------------------------------------------------------------------------------- */
 
 static void fill_args(const tp_schedule *schedule, int64_t now_ms, struct tpi_args *args) {
     *args = (struct tpi_args){0};
@@ -281,8 +279,7 @@ tp_status tp_schedule_remove(tp_conn *conn, const char *name) {
     return tpi_refused_silently(&conn->store, "kept a schedule that was to go", "schedule");
 }
 
-/* ---- Pausing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Pausing ------------------------------------------------------------------------------------------- */
 
 /* The next planned time of a schedule that begins anew, into args, which point into planning; absent: none,
  * or not before its last task has ended. */
@@ -360,8 +357,7 @@ tp_status tp_schedule_pause(tp_conn *conn, const char *name, int paused) {
     return status;
 }
 
-/* ---- Listing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Listing ------------------------------------------------------------------------------------------- */
 
 tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg) {
     struct tpi_args args = {0};

@@ -38,7 +38,8 @@ struct firing {
 static tp_status note_broken(struct firing *firing, const char *name, tp_status status) {
     bool locked = status == TP_TIMEOUT || status == TP_CONFLICT;
     if (!locked && status != TP_MISUSE && status != TP_TOOBIG && status != TP_DB) return status;
-    firing->locked += locked;
+    /* One writer locks all rows. */
+    firing->locked += (firing->conn->store.caps & TPI_CAP_ONE_WRITER) && locked ? LOCKED_MAX : locked;
     struct tpi_kept_error why = tpi_error_keep();
     (void)tpi_error(status, "schedule %s: %s", name, why.text);
     if (firing->broken++ == 0) firing->why = tpi_error_keep();
@@ -238,8 +239,7 @@ static tp_status fire_named(struct firing *firing, const char *name) {
     return status;
 }
 
-/* ---- All that are due
- * -------------------------------------------------------------------------------------- */
+/* ---- All that are due ---------------------------------------------------------------------------------- */
 
 struct due {
     const char *name;
@@ -352,8 +352,7 @@ static tp_status start_waiting(struct firing *firing) {
     return status;
 }
 
-/* ---- Firing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Firing -------------------------------------------------------------------------------------------- */
 
 struct wait {
     char text[64]; /* "": NULL */
@@ -384,6 +383,8 @@ tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
     }
     if (status != TP_OK) return status;
     if (wait.ms == 0 && (firing.broken || !firing.moved)) wait.ms = BROKEN_AGAIN_MS;
+    if (wait.ms < 0 && wait.waiting && firing.waiting_ms < 0)
+        wait.ms = BROKEN_AGAIN_MS; /* its row was locked */
     if (firing.waiting_ms >= 0 && (wait.ms < 0 || firing.waiting_ms < wait.ms)) wait.ms = firing.waiting_ms;
     if (fired) *fired = firing.fired;
     if (wait_ms) *wait_ms = wait.ms;

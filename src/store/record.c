@@ -105,6 +105,17 @@ tp_status tpi_record_read(struct tpi_stmt *stmt, size_t first, const struct tpi_
     return status;
 }
 
+/* A part of a text as if it were a column. end: writable. */
+static tp_status read_part(struct tpi_stmt *stmt, const char *from, char *end,
+                           const struct tpi_column *column, struct tpi_texts *texts, void *record) {
+    struct tpi_value value = {.text = from, .length = (size_t)(end - from), .is_null = end == from};
+    char next = *end;
+    *end = '\0';
+    tp_status status = read_field(stmt, column, texts, &value, (char *)record + column->offset);
+    *end = next;
+    return status;
+}
+
 tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
                            struct tpi_texts *texts, void *record) {
     tp_status status = TP_OK;
@@ -112,14 +123,17 @@ tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_
         char *end = *text;
         while (*end && *end != ',' && *end != ';')
             end++;
-        char separator = *end;
-        struct tpi_value value = {.text = *text, .length = (size_t)(end - *text), .is_null = end == *text};
-        *end = '\0';
-        status = read_field(stmt, &columns[i], texts, &value, (char *)record + columns[i].offset);
-        *end = separator;
-        *text = separator == ',' ? end + 1 : end;
+        status = read_part(stmt, *text, end, &columns[i], texts, record);
+        *text = *end == ',' ? end + 1 : end;
     }
     return status;
+}
+
+tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, int32_t length, const struct tpi_column *column,
+                         struct tpi_texts *texts, void *record) {
+    char *from = *text;
+    *text += strnlen(from, length > 0 ? (size_t)length : 0);
+    return read_part(stmt, from, *text, column, texts, record);
 }
 
 tp_status tpi_record_next(struct tpi_stmt *stmt, const struct tpi_column *columns, struct tpi_texts *texts,

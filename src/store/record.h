@@ -40,11 +40,14 @@ struct tpi_column {
  * there; what earlier rows left in it stays. */
 TP_CHECKED tp_status tpi_record_read(struct tpi_stmt *stmt, size_t first, const struct tpi_column *columns,
                                      struct tpi_texts *texts, void *record);
-/* Reads the values of a text that holds several, with commas between them and a semicolon behind the last, as
- * if each were a column. Fields of which it has no more stay as they are. *text: writable; goes to where the
- * rest begins, or to the semicolon. */
+/* Reads the numbers of a text that holds several, with commas between them and a semicolon behind the last,
+ * as if each were a column. Fields of which it has no more stay as they are. *text: writable; goes to where
+ * the rest begins, or to the semicolon. */
 TP_CHECKED tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
                                       struct tpi_texts *texts, void *record);
+/* Reads the text's first length bytes, in the same way; *text goes behind them. */
+TP_CHECKED tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, int32_t length,
+                                    const struct tpi_column *column, struct tpi_texts *texts, void *record);
 /* Reads the next row. TP_NONE: behind the last; the result is then closed. */
 TP_CHECKED tp_status tpi_record_next(struct tpi_stmt *stmt, const struct tpi_column *columns,
                                      struct tpi_texts *texts, void *record);

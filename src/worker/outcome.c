@@ -24,7 +24,7 @@ void tpi_outcome_ask_delay(struct tpi_job *job) {
     const tp_retry *given = job->handler ? job->handler->retry : job->jobs->options->retry;
     const tp_retry retry = tpi_retry_read(given);
     struct tpi_outcome *outcome = &job->settle.outcome;
-    int32_t failures = job->task->failures + 1;
+    int32_t there = job->task->failures, failures = there < INT32_MAX ? there + 1 : INT32_MAX;
     bool asks = outcome->verdict == TP_RUN_FAILED && !outcome->no_retry && retry.delay;
     if (!asks || failures >= tpi_retry_max(given, job->task->max_failures)) return;
     outcome->retry_ms = retry.delay(job->task, failures, outcome->reason ? outcome->reason : "", retry.arg);

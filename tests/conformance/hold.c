@@ -113,6 +113,25 @@ TEST_OF_HOLD(test_hold__a_task_comes_as_it_was_put_in) {
     expect_row(new.id, "finished", "done", 1);
 }
 
+static void take_by_hand(const char *set, const char *id) {
+    tp_new_task new = task_new("a;b,c");
+    must(tp_enqueue(pool.a, &new));
+    sql_run(pool.eye, "UPDATE tp_pending SET %s WHERE id = '%s'", set, new.id);
+    const tp_task *task = hold_one(pool.a);
+    assert_string_equal(task->id, *id ? id : new.id);
+    assert_string_equal(task->params, "a;b,c");
+    complete_and_commit(task);
+}
+
+/* SQLite takes any text. */
+TEST_OF_HOLD(test_hold__ids_and_owners_written_by_hand_come_whole) {
+    if (!pool_on_sqlite()) return;
+    take_by_hand("id = 'a;b'", "a;b");
+    take_by_hand("id = 'c,d', priority = 1", "c,d");
+    take_by_hand("id = '\xc3\xa9;,'", "\xc3\xa9;,");
+    take_by_hand("owner = 'me;host,'", "");
+}
+
 TEST_OF_HOLD(test_hold__two_sessions_get_different_tasks_without_waiting) {
     if (pool_on_sqlite()) return; /* one writer: the second tp_begin waits */
     share(2, 1);

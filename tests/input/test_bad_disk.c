@@ -82,8 +82,7 @@ static void assert_sound(void) {
     assert_string_equal(answer, "ok");
 }
 
-/* ---- Full
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Full ---------------------------------------------------------------------------------------------- */
 
 TEST_ON_POOL(test_full__a_batch_that_does_not_fit_leaves_nothing_behind) {
     size_t inserted = 77;
@@ -168,8 +167,7 @@ TEST_ON_POOL(test_full__an_install_that_does_not_fit_is_told_and_done_later) {
     (void)unlink(other);
 }
 
-/* ---- Not to be written
- * -------------------------------------------------------------------------------------- */
+/* ---- Not to be written --------------------------------------------------------------------------------- */
 
 /* Opens the file anew and puts a task in. */
 static tp_status open_and_enqueue(void) {
@@ -246,8 +244,7 @@ TEST_ON_POOL(test_read_only__a_file_that_may_not_even_be_read_is_told) {
     enqueue_in_child(0600, 0777);
 }
 
-/* ---- Not to be opened
- * ---------------------------------------------------------------------------------------- */
+/* ---- Not to be opened ---------------------------------------------------------------------------------- */
 
 TEST(test_open__a_folder_is_no_database) {
     open_fails(dsn_of(tiny_disk_path()), TP_DISCONNECTED, "cannot connect", "file");

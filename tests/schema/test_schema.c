@@ -357,8 +357,7 @@ TEST(test_install__the_longest_prefix_fits) {
     pool = usual;
 }
 
-/* ---- Missing, or of another version
- * ------------------------------------------------------------------------ */
+/* ---- Missing, or of another version -------------------------------------------------------------------- */
 
 TEST_WITHOUT_TABLES(test_schema__missing_tables_are_told_with_what_to_run) {
     tp_new_task task = TP_NEW_TASK_INIT;

@@ -65,13 +65,15 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
-/* What is packed ends behind its third number when the task is pending and its times are when it was put in.
- */
+/* Of what is packed (TPI_ROWS_HELD in src/ops/batch.h) a fourth number is the last when the task is pending
+ * and its times are when it was put in. */
 static void keep_state(const char *packed, struct raw_task *task) {
     long long created = 0, due = 0, modified = 0;
-    int read = sscanf(packed, "%lld,%*[0-9],%*d,%7[a-z],%*d,%*d,%*d,%*d,%lld,%lld", &created, task->state,
-                      &due, &modified);
-    if (read == 1) snprintf(task->state, sizeof task->state, "pending");
+    int state = 0;
+    int read = sscanf(packed, "%lld,%*d,%*d,%*d,%d,%*d,%*d,%*d,%*d,%*d,%lld,%lld", &created, &state, &due,
+                      &modified);
+    const char *name = read == 1 ? "pending" : strchr(packed, ';') + RAW_ID_SIZE;
+    snprintf(task->state, sizeof task->state, "%.*s", read == 1 ? 7 : state, name);
     task->due_at = read == 1 ? created : due;
     task->modified_at = read == 1 ? created : modified;
 }
@@ -80,9 +82,9 @@ static void keep_state(const char *packed, struct raw_task *task) {
 static void keep(sqlite3_stmt *stmt, const struct raw_values *values, struct raw_task *task) {
     bool packed = sqlite3_column_count(stmt) == COLUMNS;
     const char *text = (const char *)sqlite3_column_text(stmt, packed ? PACKED : 0);
-    memcpy(task->id, text, RAW_ID_SIZE - 1);
+    memcpy(task->id, packed ? strchr(text, ';') + 1 : text, RAW_ID_SIZE - 1);
     task->id[RAW_ID_SIZE - 1] = '\0';
-    if (packed && values->limit == 1) keep_state(text + RAW_ID_SIZE, task);
+    if (packed && values->limit == 1) keep_state(text, task);
 }
 
 /* Every column is fetched, as a program would that runs the tasks. tasks NULL: nothing is kept. */
