@@ -8,6 +8,7 @@ import sys
 
 TEST = re.compile(r"\s*(\d+)/(\d+) Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*\w+|Not Run|\S.*?)\s+([\d.]+) sec")
 SAID = re.compile(r"\[  (ERROR|FAILED) |FAIL|Error|ERROR|Traceback|fail")
+WELL = re.compile(r"\[ +(RUN|OK) ")
 SAID_LINES = 30
 NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec\*proc|Internal ctest changing|Test project ")
 
@@ -17,6 +18,7 @@ def verdict_of(word):
 
 
 def from_first_failure(lines):
+    lines = [line for line in lines if not WELL.match(line)]
     first = next((i for i, line in enumerate(lines) if SAID.search(line)), len(lines) - SAID_LINES)
     return "".join(f"  {line}" for line in lines[max(first, 0):][:SAID_LINES])
 

@@ -3,10 +3,9 @@
 -- the plan, so the look for a more urgent lane is a part of the lane's condition and no step of its own (ORDER BY: see claim_skip, MIN).
 -- A column costs the same in each node of the plan, so most come in one text (TPI_ROWS_HELD in src/ops/batch.h).
 SELECT biz_key, reason,
-       concat(concat_ws(',', created_at, {now_number}, COALESCE(max_failures, 0), 36, {bytes state},
-                        CASE WHEN owner IS NULL THEN 0 ELSE 36 END, shard, priority, failures,
+       concat(id, chr(31), concat_ws(',', created_at, {now_number}, COALESCE(max_failures, 0), shard, priority, failures,
                         CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END, due_at, modified_at),
-              ';', id, state, owner, CASE WHEN {bytes params} <= {inline_max} THEN params END) AS packed
+              ';', state, chr(31), owner, chr(31), CASE WHEN {bytes params} <= {inline_max} THEN params END) AS packed
 FROM tp_pending
 WHERE handler = :handler {shards}
   AND priority = CASE WHEN (SELECT task.priority FROM tp_pending AS task WHERE task.handler = :handler

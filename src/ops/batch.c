@@ -122,15 +122,6 @@ static const struct tpi_column packed_always[] = {
     TPI_COLUMN(INT, struct tpi_slot, task.max_failures),
     TPI_COLUMN_END,
 };
-struct packed_lengths {
-    int32_t id, state, owner;
-};
-static const struct tpi_column packed_lengths[] = {
-    TPI_COLUMN(INT, struct packed_lengths, id),
-    TPI_COLUMN(INT, struct packed_lengths, state),
-    TPI_COLUMN(INT, struct packed_lengths, owner),
-    TPI_COLUMN_END,
-};
 static const struct tpi_column packed_rest[] = {
     TPI_COLUMN(INT, struct tpi_slot, task.shard),
     TPI_COLUMN(INT, struct tpi_slot, task.priority),
@@ -202,28 +193,19 @@ static tp_status read_claim(struct tpi_stmt *stmt, bool claimed, struct tp_batch
     return tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, texts, slot);
 }
 
-/* Behind the numbers. */
-static tp_status read_packed_texts(struct tpi_stmt *stmt, char *packed, const struct packed_lengths *lengths,
-                                   struct tpi_texts *texts, struct tpi_slot *slot) {
-    tp_status status = tpi_record_cut(stmt, &packed, lengths->id, &packed_id, texts, slot);
-    if (status == TP_OK && lengths->state)
-        status = tpi_record_cut(stmt, &packed, lengths->state, &packed_state, texts, slot);
-    if (status == TP_OK && lengths->owner)
-        status = tpi_record_cut(stmt, &packed, lengths->owner, &packed_owner, texts, slot);
-    slot->task.params = packed;
-    return status;
-}
-
 static tp_status read_packed(struct tpi_stmt *stmt, char *packed, struct tpi_texts *texts,
                              struct tpi_slot *slot) {
-    struct packed_lengths lengths = {0};
-    tp_status status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
+    tp_status status = tpi_record_cut(stmt, &packed, &packed_id, texts, slot);
+    if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
     if (status != TP_OK) return status;
     slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
-    status = tpi_record_split(stmt, &packed, packed_lengths, texts, &lengths);
-    if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
+    bool more = *packed != ';';
+    if (more) status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
     if (*packed == ';') packed++;
-    return status == TP_OK ? read_packed_texts(stmt, packed, &lengths, texts, slot) : status;
+    if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_state, texts, slot);
+    if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_owner, texts, slot);
+    slot->task.params = packed;
+    return status;
 }
 
 static tp_status read_held(struct tpi_stmt *stmt, struct tp_batch *batch, struct tpi_slot *slot) {

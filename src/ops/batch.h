@@ -56,10 +56,10 @@ struct tp_batch {
 
 /* The columns a statement gives, in this order:
  *   id handler biz_key params long_params reason state shard priority failures max_failures created_at due_at
- * TPI_ROWS_HELD are of the batch's handler and give biz_key reason, and one text: numbers (tpi_record_split),
- *   created_at,now,max_failures,ID,STATE,OWNER,shard,priority,failures,long_params,due_at,modified_at;
- * and id, state, owner and params, which are as long as ID, STATE and OWNER say. What stands behind ID may be
- * missing, when it is as it is of most tasks.
+ * TPI_ROWS_HELD are of the batch's handler and give biz_key reason, and one text: the id, numbers
+ * (tpi_record_split) created_at,now,max_failures,shard,priority,failures,long_params,due_at,modified_at; and
+ * state, owner and params, with ASCII's unit separator behind each of id, state and owner (tpi_record_cut).
+ * The numbers from shard on, state and owner are missing where they are as they are of most tasks.
  * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at gate
  * deadline_at, TPI_ROWS_SHOW after these with pool wanted_at. */
 enum tpi_rows { TPI_ROWS_CLAIM, TPI_ROWS_HELD, TPI_ROWS_CLAIMED, TPI_ROWS_LIST, TPI_ROWS_SHOW };

@@ -8,6 +8,8 @@
 #include "base/uuid.h"
 #include "core/fsm.h"
 
+#define UNIT_SEPARATOR "\x1f"
+
 static tp_status keep(struct tpi_stmt *stmt, struct tpi_texts *texts, const struct tpi_value *value,
                       const char **out) {
     *out = tpi_texts_keep(texts, value->text, value->length);
@@ -129,11 +131,11 @@ tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_
     return status;
 }
 
-tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, int32_t length, const struct tpi_column *column,
+tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, const struct tpi_column *column,
                          struct tpi_texts *texts, void *record) {
-    char *from = *text;
-    *text += strnlen(from, length > 0 ? (size_t)length : 0);
-    return read_part(stmt, from, *text, column, texts, record);
+    char *from = *text, *end = from + strcspn(from, UNIT_SEPARATOR);
+    *text = *end ? end + 1 : end;
+    return read_part(stmt, from, end, column, texts, record);
 }
 
 tp_status tpi_record_next(struct tpi_stmt *stmt, const struct tpi_column *columns, struct tpi_texts *texts,

@@ -45,9 +45,9 @@ TP_CHECKED tp_status tpi_record_read(struct tpi_stmt *stmt, size_t first, const 
  * the rest begins, or to the semicolon. */
 TP_CHECKED tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
                                       struct tpi_texts *texts, void *record);
-/* Reads the text's first length bytes, in the same way; *text goes behind them. */
-TP_CHECKED tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, int32_t length,
-                                    const struct tpi_column *column, struct tpi_texts *texts, void *record);
+/* Reads what stands before a unit separator, in the same way; *text goes behind it. */
+TP_CHECKED tp_status tpi_record_cut(struct tpi_stmt *stmt, char **text, const struct tpi_column *column,
+                                    struct tpi_texts *texts, void *record);
 /* Reads the next row. TP_NONE: behind the last; the result is then closed. */
 TP_CHECKED tp_status tpi_record_next(struct tpi_stmt *stmt, const struct tpi_column *columns,
                                      struct tpi_texts *texts, void *record);

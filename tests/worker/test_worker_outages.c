@@ -70,7 +70,7 @@ struct alerted {
 /* Takes until the owner was told of another silence, of a claim that began later. */
 ALERT(take_long) {
     struct alerted *alerted = arg;
-    keep_silent((struct faults_aim){.statement = "pause_list"}, &alerted->silence);
+    keep_silent((struct faults_aim){.statement = "claim_lanes"}, &alerted->silence);
     for (int i = 0; i < 30000 && !atomic_load(&alerted->silence.told); i++)
         rig_pause_10_ms();
     tp_worker_stop(alerted->worker);

@@ -65,15 +65,13 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
     return (size_t)sqlite3_changes(session->db);
 }
 
-/* Of what is packed (TPI_ROWS_HELD in src/ops/batch.h) a fourth number is the last when the task is pending
- * and its times are when it was put in. */
+/* Of what is packed behind the id (TPI_ROWS_HELD in src/ops/batch.h) a third number is the last when the task
+ * is pending and its times are when it was put in. */
 static void keep_state(const char *packed, struct raw_task *task) {
     long long created = 0, due = 0, modified = 0;
-    int state = 0;
-    int read = sscanf(packed, "%lld,%*d,%*d,%*d,%d,%*d,%*d,%*d,%*d,%*d,%lld,%lld", &created, &state, &due,
-                      &modified);
-    const char *name = read == 1 ? "pending" : strchr(packed, ';') + RAW_ID_SIZE;
-    snprintf(task->state, sizeof task->state, "%.*s", read == 1 ? 7 : state, name);
+    int read = sscanf(packed, "%lld,%*d,%*d,%*d,%*d,%*d,%*d,%lld,%lld", &created, &due, &modified);
+    const char *state = read == 1 ? "pending" : strchr(packed, ';') + 1;
+    snprintf(task->state, sizeof task->state, "%.*s", (int)strcspn(state, "\x1f"), state);
     task->due_at = read == 1 ? created : due;
     task->modified_at = read == 1 ? created : modified;
 }
@@ -82,9 +80,9 @@ static void keep_state(const char *packed, struct raw_task *task) {
 static void keep(sqlite3_stmt *stmt, const struct raw_values *values, struct raw_task *task) {
     bool packed = sqlite3_column_count(stmt) == COLUMNS;
     const char *text = (const char *)sqlite3_column_text(stmt, packed ? PACKED : 0);
-    memcpy(task->id, packed ? strchr(text, ';') + 1 : text, RAW_ID_SIZE - 1);
+    memcpy(task->id, text, RAW_ID_SIZE - 1);
     task->id[RAW_ID_SIZE - 1] = '\0';
-    if (packed && values->limit == 1) keep_state(text, task);
+    if (packed && values->limit == 1) keep_state(text + RAW_ID_SIZE, task);
 }
 
 /* Every column is fetched, as a program would that runs the tasks. tasks NULL: nothing is kept. */
