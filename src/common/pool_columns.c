@@ -36,8 +36,8 @@ const struct column history_columns[] = {
 const struct column request_columns[] = {REQUEST_COLUMNS, COLUMNS_END};
 
 static const char *fields_text(const void *record, char text[RECORD_TEXT_SIZE]) {
-    static const char *const names[] = {"params",   "biz_key", "dedup_key",
-                                        "priority", "due_at",  "max_failures"};
+    static const char *const names[] = {"params", "biz_key",      "dedup_key", "priority",
+                                        "due_at", "max_failures", "shard",     "deadline_at"};
     const tp_request *request = record;
     size_t used = 0;
 

@@ -137,6 +137,11 @@ static bool take_edit(const struct request *request, tp_edit_request *edit, stru
         !body_text(request, "edit_id", TP_ID_SIZE - 1, &edit_id, answer) ||
         !body_yes_no(request, "retry", &retry, answer))
         return false;
+    if (edit->deadline_at && edit->deadline_at < TIME_LEAST) {
+        answer_error(answer, ANSWER_BAD, "deadline_at must be 0, or milliseconds from %lld on",
+                     (long long)TIME_LEAST);
+        return false;
+    }
     if (edit_id) snprintf(edit->edit_id, sizeof edit->edit_id, "%s", edit_id);
     if (body_member(request, "priority")) edit->fields |= TP_EDIT_PRIORITY;
     if (body_member(request, "max_failures")) edit->fields |= TP_EDIT_MAX_FAILURES;

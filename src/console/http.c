@@ -246,7 +246,8 @@ static void read_body(struct exchange *exchange) {
 
     if (!exchange->body.size || exchange->answer.status) return;
     exchange->call.request.body = incoming_read(&exchange->body, &why);
-    if (why) answer_error(&exchange->answer, ANSWER_BAD, "the body must be one JSON object; this is %s", why);
+    if (why)
+        answer_error(&exchange->answer, ANSWER_BAD, "the body cannot be taken as one JSON object: %s", why);
 }
 
 static const struct asset *asset_of(const char *path) {

@@ -5,18 +5,23 @@
 #include <crypt.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/args.h"
 #include "common/json.h"
+#include "place.h"
 
 enum { PASSWORD_SIZE = 257, PASSWORD_LEAST = 10 };
+enum { LOCK_TRIES = 100, LOCK_PAUSE_NS = 100000000 };
 
 /* ---- The password -------------------------------------------------------------------------------------- */
 
@@ -92,36 +97,47 @@ static bool copy_others(const char *text, const char *name, FILE *to) {
     return found;
 }
 
-/* Whoever runs the command: the console can read it afterwards as before. */
-static bool keep_owner(const char *path, int fd) {
-    struct stat before;
-
-    if (stat(path, &before) != 0) return errno == ENOENT;
-    return fchown(fd, before.st_uid, (gid_t)-1) == 0;
-}
-
-/* There whole, or as it was. */
-static enum cli_exit replace_file(const char *path, const char *text, size_t length) {
-    size_t size = strlen(path) + sizeof ".XXXXXX";
-    char *other = cli_must(malloc(size));
+/* There whole, or as it was. The owner stays: the console can read it afterwards as before. */
+static enum cli_exit replace_file(const struct place *place, uid_t owner, const char *text, size_t length) {
+    char other[NAME_MAX + 24];
     enum cli_exit code = EXIT_DONE;
+    uint32_t number = 0;
     int fd;
 
-    snprintf(other, size, "%s.XXXXXX", path);
-    fd = mkstemp(other); /* its owner's alone */
-    if (fd < 0 || write(fd, text, length) != (ssize_t)length || !keep_owner(path, fd) || fsync(fd) != 0 ||
-        rename(other, path) != 0)
-        code = cli_fail(EXIT_IO, "cannot write %s: %s", path, strerror(errno));
+    (void)!getrandom(&number, sizeof number, 0);
+    snprintf(other, sizeof other, "%s.%08" PRIx32, place->name, number);
+    fd = openat(place->folder, other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length || fchown(fd, owner, (gid_t)-1) != 0 ||
+        fsync(fd) != 0 || renameat(place->folder, other, place->folder, place->name) != 0)
+        code = cli_fail(EXIT_IO, "cannot write %s: %s", place->path, strerror(errno));
     if (fd >= 0) (void)close(fd);
-    if (fd >= 0 && code != EXIT_DONE) (void)unlink(other);
-    free(other);
+    if (fd >= 0 && code != EXIT_DONE) (void)unlinkat(place->folder, other, 0);
     return code;
 }
 
+/* To be freed by the caller. missing: a file that is not there is an empty one, and ours. */
+static char *read_place(const struct place *place, bool missing, uid_t *owner, enum cli_exit *code) {
+    int fd = openat(place->folder, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about = {.st_uid = geteuid()};
+    char *text = NULL;
+
+    missing = missing && fd < 0 && errno == ENOENT;
+    if (!missing && (fd < 0 || fstat(fd, &about) != 0))
+        *code = cli_fail(EXIT_IO, "cannot read %s: %s", place->path, strerror(errno));
+    else if (!place_is_meant(place, about.st_uid))
+        *code = cli_fail(EXIT_IO, "a link of somebody else leads to %s, so it is not changed", place->path);
+    else
+        text = missing ? cli_must(strdup("")) : users_read_open(fd, place->path, code);
+    if (fd >= 0) (void)close(fd);
+    *owner = about.st_uid;
+    return text;
+}
+
 /* line NULL: it is taken out. */
-static enum cli_exit change_locked(const char *path, const char *name, const char *line) {
-    enum cli_exit code;
-    char *before = users_read(path, line != NULL, &code), *text = NULL;
+static enum cli_exit change_locked(const struct place *place, const char *name, const char *line) {
+    enum cli_exit code = EXIT_IO;
+    uid_t owner;
+    char *before = read_place(place, line != NULL, &owner, &code), *text = NULL;
     size_t length = 0;
     FILE *to;
     bool found;
@@ -132,39 +148,52 @@ static enum cli_exit change_locked(const char *path, const char *name, const cha
     if (line) fprintf(to, "%s\n", line);
     cli_must(fclose(to) == 0 ? text : NULL);
     if (!line && !found)
-        code = cli_fail(EXIT_NOTHING, "%s has no user %s", path, name);
+        code = cli_fail(EXIT_NOTHING, "%s has no user %s", place->path, name);
     else
-        code = replace_file(path, text, length);
+        code = replace_file(place, owner, text, length);
     free(text);
     free(before);
     return code;
 }
 
-/* The file itself is replaced at each change, so its folder is locked. -1: with errno. */
-static int lock_folder(const char *path) {
-    const char *end = strrchr(path, '/');
-    char *folder = cli_must(end ? strndup(path, (size_t)(end - path) + 1) : strdup("."));
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), locked = fd;
+/* Whoever can read the folder can hold its lock: nobody is waited for without end. */
+static bool take_lock(int folder) {
+    const struct timespec pause = {0, LOCK_PAUSE_NS};
+    int tries = 0;
 
-    while (fd >= 0 && (locked = flock(fd, LOCK_EX)) != 0 && errno == EINTR)
-        continue;
-    free(folder);
-    if (locked >= 0) return fd;
-    if (fd >= 0) (void)close(fd);
-    return -1;
+    while (flock(folder, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || ++tries == LOCK_TRIES) return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* The file itself is replaced at each change, so its folder is locked. */
+static enum cli_exit lock_and_change(const struct place *place, const char *name, const char *line) {
+    int lock = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum cli_exit code;
+
+    if (lock < 0)
+        return cli_fail(EXIT_IO, "cannot read the folder of %s, which is locked meanwhile: %s", place->path,
+                        strerror(errno));
+    if (take_lock(lock))
+        code = change_locked(place, name, line);
+    else if (errno == EWOULDBLOCK)
+        code = cli_fail(EXIT_IO, "another command changes users in the folder of %s", place->path);
+    else
+        code = cli_fail(EXIT_IO, "cannot lock the folder of %s: %s", place->path, strerror(errno));
+    (void)close(lock);
+    return code;
 }
 
 /* A link stays one: what it leads to is changed. */
-static enum cli_exit change(const char *given, const char *name, const char *line) {
-    char *real = realpath(given, NULL);
-    const char *path = real ? real : given;
-    int lock = lock_folder(path);
-    enum cli_exit code = lock < 0
-                             ? cli_fail(EXIT_IO, "cannot lock the folder of %s: %s", path, strerror(errno))
-                             : change_locked(path, name, line);
+static enum cli_exit change(const char *path, const char *name, const char *line) {
+    struct place place;
+    enum cli_exit code = place_find(path, &place)
+                             ? lock_and_change(&place, name, line)
+                             : cli_fail(EXIT_IO, "cannot find %s: %s", path, strerror(errno));
 
-    if (lock >= 0) (void)close(lock);
-    free(real);
+    place_close(&place);
     return code;
 }
 
@@ -189,7 +218,7 @@ static enum cli_exit add(const char *name, const struct user_options *options) {
 
 static enum cli_exit list(const char *path) {
     enum cli_exit code;
-    char *text = users_read(path, false, &code);
+    char *text = users_read(path, &code);
 
     if (!text) return code;
     for (const char *line = text; *line;) {

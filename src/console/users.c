@@ -53,7 +53,7 @@ bool user_name_is_good(const char *name) {
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
 
-static char *read_open(int fd, const char *path, enum cli_exit *code) {
+char *users_read_open(int fd, const char *path, enum cli_exit *code) {
     struct stat about;
     char *text;
     size_t used = 0;
@@ -80,17 +80,16 @@ static char *read_open(int fd, const char *path, enum cli_exit *code) {
     return NULL;
 }
 
-char *users_read(const char *path, bool missing, enum cli_exit *code) {
+char *users_read(const char *path, enum cli_exit *code) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *text;
 
     *code = EXIT_IO;
-    if (fd < 0 && missing && errno == ENOENT) return cli_must(strdup(""));
     if (fd < 0) {
         *code = cli_fail(EXIT_IO, "cannot read %s: %s", path, strerror(errno));
         return NULL;
     }
-    text = read_open(fd, path, code);
+    text = users_read_open(fd, path, code);
     (void)close(fd);
     return text;
 }
@@ -114,7 +113,7 @@ static void refresh(struct users *users) {
 
     if (!has_changed(users)) return;
     free(users->text);
-    users->text = users_read(users->path, false, &code);
+    users->text = users_read(users->path, &code);
 }
 
 struct users *users_open(const char *path, enum cli_exit *code) {
@@ -123,7 +122,7 @@ struct users *users_open(const char *path, enum cli_exit *code) {
     users->path = path;
     pthread_mutex_init(&users->lock, NULL);
     (void)has_changed(users);
-    users->text = users_read(path, false, code);
+    users->text = users_read(path, code);
     if (users->text) return users;
     users_close(users);
     return NULL;

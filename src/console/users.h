@@ -29,8 +29,8 @@ enum cli_exit user_command(const char **args, const struct user_options *options
 
 /* For both: letters, digits and . _ @ - */
 bool user_name_is_good(const char *name);
-/* Reads all lines; to be freed by the caller. NULL: reported, with *code. missing: a file that is not there
- * is an empty one. */
-char *users_read(const char *path, bool missing, enum cli_exit *code);
+/* Reads all lines; to be freed by the caller. NULL: reported, with *code. path is for people. */
+char *users_read_open(int fd, const char *path, enum cli_exit *code);
+char *users_read(const char *path, enum cli_exit *code);
 
 #endif

@@ -199,6 +199,7 @@ def test_actions(page):
     check("parameters", page.get("pools/pool/tasks/" + failed)["params"] == SECRET)
     check("edit", page.act("edit", id=failed, params="new", priority=3, why="typing error")["count"] == 1)
     check("edited", shown(failed)["params"] == "new" and shown(failed)["priority"] == 3, str(shown(failed)))
+    page.act("edit", 400, id=failed, deadline_at=1893456000, retry=True, why="seconds")
     check("retry", page.act("retry", selection={"id": [failed]}, why="again")["count"] == 1)
     check("retried", shown(failed)["state"] == "pending" and shown(failed)["deadline_at"] is None)
     page.act("edit", id=failed, deadline_at=4102444800000, why="until noon")
@@ -500,6 +501,8 @@ def test_exact(page):
     for text in ('"\\ud83d"', '"\\udc00 x"', '"a\\u0000b"', '"a","params":"b"', '"a",', "'a'", '"a\tb"', '"a"}', '"a","priority":NaN',
                  '"a","priority":-0', '"a","priority":99999999999999999999'):
         check(f"no edit to {text}", edit(text) == 400 and shown(task)["params"] == "\\ud83d", shown(task)["params"])
+    answer = page.ask("POST", "/api/v1/pools/pool/actions/edit", b'{"priority":-0}')[2]["error"]
+    check("it says why", answer == "the body cannot be taken as one JSON object: -0, which would become 0 (write 0, or -0.0)", answer)
     run("skip", "--id", task)
 
 

@@ -152,7 +152,9 @@ async function contents(page, other) {
     ["filled", ["--params", `${" ".repeat(30000)}{"iban":"THE END"}`], ["Parameters", "THE END"]],
     ["blank", ["--params", "-"], ["Parameters taken out"]],
     ["bare", ["--no-dedup-key", "--no-biz-key"], ["Business key taken out", "Dedup key taken out"]],
-    ["numbers", ["--priority", "0", "--max-failures", "0", "--due-at", "2030-01-01T00:00:00Z"], ["Priority 0", "Failures at most 0", "Due 2030-01-01"]],
+    ["numbers", ["--priority", "0", "--max-failures", "0", "--due-at", "2030-01-01T12:00:00Z"], ["Priority 0", "Failures at most 0", "Due 2030-01-01"]],
+    ["moved", ["--shard", "-3", "--deadline", "2030-06-01T12:00:00Z"], ["Shard -3", "Deadline 2030-06-01"]],
+    ["endless", ["--no-deadline"], ["Deadline taken out"]],
   ]);
   for (const [name, options] of edits) run(["edit", of(name), ...options, "--who", "olga", "--why", name], { input: "", code: 13 });
   await other.setViewportSize({ width: 800, height: 900 });
@@ -162,11 +164,39 @@ async function contents(page, other) {
     await row.waitFor();
     const text = await row.innerText();
     for (const what of told) check(`an approver sees ${name}: ${what}`, text.replace(/\s+/g, " ").includes(what), text.slice(0, 300));
+    check(`the task of ${name} is a link`, await row.locator("a[href*='/task/']").count() === 1, text.slice(0, 300));
     await row.locator("button:has-text('Refuse')").click();
     await confirm(other, "no");
     await row.waitFor({ state: "detached" });
   }
+  await goTo(other, "pool/approvals?all=1");
+  const decided = (/** @type {string} */ name) => other.locator(`tbody tr:has-text('${name}')`).innerText();
+  check("whose parameters may be seen reads no stars", /Parameters(?! \*)/.test(await decided("filled")), await decided("filled"));
+  check("a shard is kept", /Shard\s+-3/.test(await decided("moved")), await decided("moved"));
   await other.setViewportSize({ width: 1280, height: 900 });
+}
+
+/** An answer that comes after its reader has gone on takes no mark from the page where he is. */
+async function marks(page) {
+  let release = () => {};
+  const held = new Promise((go) => { release = () => go(null); });
+  const late = (/** @type {URL} */ url) => url.pathname.endsWith("/tasks") && url.searchParams.get("biz_key") === "nobody";
+  await page.route(late, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest((request) => late(new URL(request.url())));
+  await page.evaluate(() => { location.hash = "#/pool/tasks?biz_key=nobody"; });
+  const request = await asked;
+  await goTo(page, "pool/tasks?handler=pay&pool=finished");
+  const box = (/** @type {number} */ i) => page.locator("tbody input[type=checkbox]").nth(i);
+  await box(0).check();
+  release();
+  await (await request.response()).finished();
+  await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
+  await box(1).check();
+  check("both marks are there", (await page.textContent(".actions [role=status]")).includes("2"), await page.textContent(".actions [role=status]"));
+  await page.unroute(late);
 }
 
 /** As many leave a group as come to it while the dialog is open: nothing is done, and what is there now is counted. */
@@ -510,7 +540,7 @@ try {
   if (!SHORT) await roles(browser, console.url);
   for (const part of [actions, audit]) await part(page);
   if (!SHORT) await approvals(browser, console.url, page);
-  for (const part of SHORT ? [live] : [live, keyboard]) await part(page);
+  for (const part of SHORT ? [live] : [live, keyboard, marks]) await part(page);
   await drains(page, slow);
   if (!SHORT) await phone(browser, console.url);
   if (proxy) await everyPool(page, proxy);

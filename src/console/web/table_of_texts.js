@@ -128,6 +128,7 @@ export const TABLE = {
   gate: ["Gate", "Schranke", "闸口"],
   after_group: ["After group", "Nach der Gruppe", "在此组之后"],
   deadline: ["Deadline", "Frist", "截止时间"],
+  deadline_at: ["Deadline", "Frist", "截止时间"],
   deadline_hint: ["Of no use any more from then on: it is skipped. Empty: none. In your time zone.", "Danach nutzlos: sie wird übersprungen. Leer: keine. In Ihrer Zeitzone.", "此后即无用：任务会被跳过。留空表示没有。按您的时区。"],
   cancel_was_asked: ["Cancel asked", "Abbruch verlangt", "已请求取消"],
   waits_at_gate: ["Waits at gate", "Wartet an der Schranke", "在闸口等待"],

@@ -13,12 +13,21 @@ export async function load(place) {
   return ask(place.pool, "requests", { limit: 100, state: place.query.all ? "" : "waiting" });
 }
 
+/** A selection says the shard and the deadline of an edit, also when that is decided. @param {string} name @param {any} request */
+function selected(name, request) {
+  const [, value] = new RegExp(` ${name === "shard" ? name : "deadline"}=(-?\\d+)`).exec(request.selection ?? "") ?? [];
+  if (value === undefined) return null;
+  if (name === "shard") return number(Number(value));
+  return Number(value) ? time(Number(value)) : t("taken_out");
+}
+
 /** One field of an edit, whole; of a request that is decided, whose content is no longer kept, its name.
  * @param {string} name @param {any} request */
 function field(name, request) {
   if (name === "retry") return h("div", {}, t("retry_too"));
+  if (name === "shard" || name === "deadline_at") return h("div", {}, t(name), " ", h("code", {}, selected(name, request)));
   if (name === "params" && request.params) return h("div", {}, t("params"), paramsOf(request, Infinity));
-  if (request.state !== "waiting" || (name === "params" && request.params_hidden)) return h("div", {}, t(name), name === "params" ? " ***" : null);
+  if (request.state !== "waiting" || (name === "params" && request.params_hidden)) return h("div", {}, t(name), name === "params" && request.params_hidden ? " ***" : null);
   const value = name === "due_at" ? time(request.due_at) : name === "priority" || name === "max_failures" ? number(request[name] ?? 0)
     : request[name] ? foreign(request[name], Infinity) : t("taken_out");
   return h("div", {}, t(name), " ", h("code", {}, value));
@@ -33,7 +42,7 @@ function content(request) {
 
 /** An edit names its task. @param {any} request @param {string} pool */
 function selection(request, pool) {
-  const id = request.act === "edit" && /^id=([0-9a-f-]{36})$/.exec(request.selection ?? "");
+  const id = request.act === "edit" && /^id=([0-9a-f-]{36})(?: |$)/.exec(request.selection ?? "");
   return id ? taskLink(pool, id[1]) : foreign(request.selection ?? "", 600);
 }
 

@@ -18,12 +18,14 @@ let markedOn = "";
 
 /** @param {import("../route.js").Place} place */
 export async function load(place) {
-  if (markedOn !== location.hash) marked.clear();
-  markedOn = location.hash;
+  const here = location.hash;
+  if (markedOn !== here) marked.clear();
+  markedOn = here;
   const { pools } = await get("pools");
   const { every, ...query } = place.query;
   if (every && pools.length > 1) return { ...(await everywhere(pools, query)), every: true, pools };
   const found = await ask(place.pool, "tasks", { limit: 50, ...query });
+  if (markedOn !== here) return { ...found, pools }; // another page is read meanwhile
   const there = new Set(found.tasks.map((/** @type {any} */ task) => task.id));
   for (const id of marked) if (!there.has(id)) marked.delete(id); // nothing is done to what is not shown any more
   return { ...found, pools };
