@@ -5,7 +5,7 @@
 SELECT biz_key, reason,
        concat(id, chr(31), concat_ws(',', created_at, {now_number}, COALESCE(max_failures, 0), shard, priority, failures,
                         CASE WHEN {bytes params} > {inline_max} THEN 1 ELSE 0 END, due_at, modified_at),
-              ';', state, chr(31), owner, chr(31), CASE WHEN {bytes params} <= {inline_max} THEN params END) AS packed
+              '/', state, chr(31), owner, chr(31), CASE WHEN {bytes params} <= {inline_max} THEN params END) AS packed
 FROM tp_pending
 WHERE handler = :handler {shards}
   AND priority = CASE WHEN (SELECT task.priority FROM tp_pending AS task WHERE task.handler = :handler

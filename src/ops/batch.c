@@ -199,9 +199,9 @@ static tp_status read_packed(struct tpi_stmt *stmt, char *packed, struct tpi_tex
     if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
     if (status != TP_OK) return status;
     slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
-    bool more = *packed != ';';
+    bool more = *packed != '/';
     if (more) status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
-    if (*packed == ';') packed++;
+    if (*packed == '/') packed++;
     if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_state, texts, slot);
     if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_owner, texts, slot);
     slot->task.params = packed;

@@ -57,7 +57,7 @@ struct tp_batch {
 /* The columns a statement gives, in this order:
  *   id handler biz_key params long_params reason state shard priority failures max_failures created_at due_at
  * TPI_ROWS_HELD are of the batch's handler and give biz_key reason, and one text: the id, numbers
- * (tpi_record_split) created_at,now,max_failures,shard,priority,failures,long_params,due_at,modified_at; and
+ * (tpi_record_split) created_at,now,max_failures,shard,priority,failures,long_params,due_at,modified_at/ and
  * state, owner and params, with ASCII's unit separator behind each of id, state and owner (tpi_record_cut).
  * The numbers from shard on, state and owner are missing where they are as they are of most tasks.
  * TPI_ROWS_CLAIMED goes on with wanted_at, TPI_ROWS_LIST with dedup_key owner modified_at settled_at gate

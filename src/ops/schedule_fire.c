@@ -370,6 +370,15 @@ static tp_status read_wait(const struct firing *firing, struct wait *wait) {
     return status == TP_NONE ? TP_OK : status;
 }
 
+/* Until there may be something to do; -1: never. What is due and was not done was broken, or locked. */
+static int64_t wait_until_next(const struct firing *firing, const struct wait *wait) {
+    int64_t ms = wait->ms;
+    if (ms == 0 && (firing->broken || !firing->moved)) ms = BROKEN_AGAIN_MS;
+    if (ms < 0 && wait->waiting && firing->waiting_ms < 0) ms = BROKEN_AGAIN_MS;
+    if (firing->waiting_ms >= 0 && (ms < 0 || firing->waiting_ms < ms)) ms = firing->waiting_ms;
+    return ms;
+}
+
 tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
     struct firing firing = {.conn = conn, .waiting_ms = -1};
     struct wait wait;
@@ -382,12 +391,8 @@ tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
         if (status == TP_OK) status = read_wait(&firing, &wait);
     }
     if (status != TP_OK) return status;
-    if (wait.ms == 0 && (firing.broken || !firing.moved)) wait.ms = BROKEN_AGAIN_MS;
-    if (wait.ms < 0 && wait.waiting && firing.waiting_ms < 0)
-        wait.ms = BROKEN_AGAIN_MS; /* its row was locked */
-    if (firing.waiting_ms >= 0 && (wait.ms < 0 || firing.waiting_ms < wait.ms)) wait.ms = firing.waiting_ms;
     if (fired) *fired = firing.fired;
-    if (wait_ms) *wait_ms = wait.ms;
+    if (wait_ms) *wait_ms = wait_until_next(&firing, &wait);
     if (!firing.broken) return TP_OK;
     tpi_error_restore(&firing.why);
     return firing.why.error.status;

@@ -121,9 +121,9 @@ static tp_status read_part(struct tpi_stmt *stmt, const char *from, char *end,
 tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
                            struct tpi_texts *texts, void *record) {
     tp_status status = TP_OK;
-    for (size_t i = 0; columns[i].read != TPI_READ_END && **text && **text != ';' && status == TP_OK; i++) {
+    for (size_t i = 0; columns[i].read != TPI_READ_END && **text && **text != '/' && status == TP_OK; i++) {
         char *end = *text;
-        while (*end && *end != ',' && *end != ';')
+        while (*end && *end != ',' && *end != '/')
             end++;
         status = read_part(stmt, *text, end, &columns[i], texts, record);
         *text = *end == ',' ? end + 1 : end;

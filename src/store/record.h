@@ -40,9 +40,9 @@ struct tpi_column {
  * there; what earlier rows left in it stays. */
 TP_CHECKED tp_status tpi_record_read(struct tpi_stmt *stmt, size_t first, const struct tpi_column *columns,
                                      struct tpi_texts *texts, void *record);
-/* Reads the numbers of a text that holds several, with commas between them and a semicolon behind the last,
+/* Reads the numbers of a text that holds several, with commas between them and a slash behind the last,
  * as if each were a column. Fields of which it has no more stay as they are. *text: writable; goes to where
- * the rest begins, or to the semicolon. */
+ * the rest begins, or to the slash. */
 TP_CHECKED tp_status tpi_record_split(struct tpi_stmt *stmt, char **text, const struct tpi_column *columns,
                                       struct tpi_texts *texts, void *record);
 /* Reads what stands before a unit separator, in the same way; *text goes behind it. */

@@ -188,6 +188,7 @@ static bool table_is_there(void) {
 static int examine(tp_env *env) {
     int bad = -1;
     memset(&found, 0, sizeof found);
+    lie.changed[0] = lie.changed[1] = NULL; /* its sessions are new, wherever they are in memory */
     tp_status status = tp_doctor(env, note, &found, &bad);
     if (status != TP_OK) {
         show_findings();
@@ -457,8 +458,10 @@ TEST_FORGETTING(test_doctor__names_the_remedy_where_a_pooler_loses_what_was_prep
 static void expect_second_update_bad(bool stands_still) {
     for (int tries = 0; tries < 5; tries++) {
         if (stands_still) thread_stands_still(1);
-        assert_true(examine(pool.env) >= 1);
-        if (!found.at[find("second-update")].ok) break;
+        int bad = examine(pool.env);
+        if (found.at[find("second-update")].ok) continue;
+        assert_true(bad >= 1);
+        break;
     }
     assert_bad("second-update", "fails instead of counting 0");
 }

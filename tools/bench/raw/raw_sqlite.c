@@ -70,7 +70,7 @@ static size_t change(struct raw_session *session, struct ready *ready, const str
 static void keep_state(const char *packed, struct raw_task *task) {
     long long created = 0, due = 0, modified = 0;
     int read = sscanf(packed, "%lld,%*d,%*d,%*d,%*d,%*d,%*d,%lld,%lld", &created, &due, &modified);
-    const char *state = read == 1 ? "pending" : strchr(packed, ';') + 1;
+    const char *state = read == 1 ? "pending" : strchr(packed, '/') + 1;
     snprintf(task->state, sizeof task->state, "%.*s", (int)strcspn(state, "\x1f"), state);
     task->due_at = read == 1 ? created : due;
     task->modified_at = read == 1 ? created : modified;
