@@ -4,9 +4,9 @@
 SELECT biz_key, reason,
        CASE WHEN due_at = created_at AND modified_at = created_at AND state = 'pending' AND shard = 0 AND priority = 0 AND failures = 0
                  AND owner IS NULL AND {bytes params} <= {inline_max}
-            THEN printf('%s%c%d,%d,%d/%s', id, x'1F', created_at, {now}, max_failures, params)
-            ELSE printf('%s%c%d,%d,%d,%d,%d,%d,%d,%d,%d/%s%c%s%c%s', id, x'1F', created_at, {now}, max_failures, shard, priority,
-                        failures, {bytes params} > {inline_max}, due_at, modified_at, state, x'1F', owner, x'1F',
+            THEN printf('%s%c%d,%d,%d/%s', id, char(31), created_at, {now}, max_failures, params)
+            ELSE printf('%s%c%d,%d,%d,%d,%d,%d,%d,%d,%d/%s%c%s%c%s', id, char(31), created_at, {now}, max_failures, shard, priority,
+                        failures, {bytes params} > {inline_max}, due_at, modified_at, state, char(31), owner, char(31),
                         CASE WHEN {bytes params} <= {inline_max} THEN params END) END AS packed
 FROM tp_pending
 WHERE {lane} AND due_at <= {now}

@@ -70,10 +70,19 @@ static bool follow(struct walk *walk, int link, uid_t owner) {
     return note_linker(walk->place, owner) && take(walk, target);
 }
 
+/* As a folder first: one that is mounted when it is used is mounted then. */
+static int look(const struct walk *walk) {
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    const struct place *place = walk->place;
+    int found = *walk->rest ? openat(place->folder, place->name, flags | O_DIRECTORY) : -1;
+
+    return found >= 0 ? found : openat(place->folder, place->name, flags);
+}
+
 /* Done when nothing is left and the name is no link. */
 static bool step(struct walk *walk, bool *done) {
     struct place *place = walk->place;
-    int found = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int found = look(walk);
     struct stat about;
     bool good;
 

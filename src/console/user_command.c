@@ -107,8 +107,9 @@ static enum cli_exit replace_file(const struct place *place, uid_t owner, const 
     (void)!getrandom(&number, sizeof number, 0);
     snprintf(other, sizeof other, "%s.%08" PRIx32, place->name, number);
     fd = openat(place->folder, other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (fd < 0 || write(fd, text, length) != (ssize_t)length || fchown(fd, owner, (gid_t)-1) != 0 ||
-        fsync(fd) != 0 || renameat(place->folder, other, place->folder, place->name) != 0)
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length ||
+        (owner != geteuid() && fchown(fd, owner, (gid_t)-1) != 0) || fsync(fd) != 0 ||
+        renameat(place->folder, other, place->folder, place->name) != 0)
         code = cli_fail(EXIT_IO, "cannot write %s: %s", place->path, strerror(errno));
     if (fd >= 0) (void)close(fd);
     if (fd >= 0 && code != EXIT_DONE) (void)unlinkat(place->folder, other, 0);

@@ -193,16 +193,22 @@ static tp_status read_claim(struct tpi_stmt *stmt, bool claimed, struct tp_batch
     return tpi_record_read(stmt, TPI_COLUMNS_CLAIM + 1, claimed_columns, texts, slot);
 }
 
+static tp_status torn(const struct tpi_stmt *stmt, const char *rest) {
+    return tpi_error(TP_DB, "%s: a task comes without all of its numbers, at '%.40s'", stmt->name, rest);
+}
+
 static tp_status read_packed(struct tpi_stmt *stmt, char *packed, struct tpi_texts *texts,
                              struct tpi_slot *slot) {
+    if (!*packed) return torn(stmt, packed);
     tp_status status = tpi_record_cut(stmt, &packed, &packed_id, texts, slot);
     if (status == TP_OK) status = tpi_record_split(stmt, &packed, packed_always, texts, slot);
     if (status != TP_OK) return status;
     slot->task.due_at = slot->hold.modified_at = slot->task.created_at;
     bool more = *packed != '/';
     if (more) status = tpi_record_split(stmt, &packed, packed_rest, texts, slot);
-    if (*packed == '/') packed++;
-    if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_state, texts, slot);
+    if (status != TP_OK) return status;
+    if (*packed++ != '/') return torn(stmt, packed - 1);
+    if (more) status = tpi_record_cut(stmt, &packed, &packed_state, texts, slot);
     if (status == TP_OK && more) status = tpi_record_cut(stmt, &packed, &packed_owner, texts, slot);
     slot->task.params = packed;
     return status;

@@ -16,10 +16,8 @@
 
 /* A planned time that nobody fired for so long was missed; TP_MISSED_SKIP passes it over. */
 enum { MISSED_AFTER_MS = 60000 };
-/* How long until schedules that cannot be read are tried again. */
-enum { BROKEN_AGAIN_MS = 1000 };
-/* How many locked rows are waited for in one turn. */
-enum { LOCKED_MAX = 3 };
+/* Until schedules that cannot be read are tried again; how many locked rows are waited for in a turn. */
+enum { BROKEN_AGAIN_MS = 1000, LOCKED_MAX = 3 };
 
 struct firing {
     tp_conn *conn;
@@ -29,6 +27,7 @@ struct firing {
     bool moved;         /* a schedule has another planned time, or none: what was due is not due any more */
     int64_t waiting_ms; /* no schedule that waits for its last task is due sooner; -1: there are none */
     size_t locked;      /* rows that another session kept locked for too long */
+    bool left;          /* a schedule is as it was, for its row was locked */
     size_t broken;      /* those, and schedules that cannot be read; the first one's error is given: */
     struct tpi_kept_error why;
 };
@@ -38,6 +37,7 @@ struct firing {
 static tp_status note_broken(struct firing *firing, const char *name, tp_status status) {
     bool locked = status == TP_TIMEOUT || status == TP_CONFLICT;
     if (!locked && status != TP_MISUSE && status != TP_TOOBIG && status != TP_DB) return status;
+    firing->left = firing->left || locked;
     /* One writer locks all rows. */
     firing->locked += (firing->conn->store.caps & TPI_CAP_ONE_WRITER) && locked ? LOCKED_MAX : locked;
     struct tpi_kept_error why = tpi_error_keep();
@@ -52,11 +52,12 @@ static tp_status try_lock(struct firing *firing, const char *name, bool *is_free
     *is_free = true;
     if (!(firing->conn->store.caps & TPI_CAP_SKIP)) return TP_OK;
     tpi_args_text(&args, TPI_P_name, name);
-    return tpi_store_exists(&firing->conn->store, TPI_S_schedule_try, &args, is_free);
+    tp_status status = tpi_store_exists(&firing->conn->store, TPI_S_schedule_try, &args, is_free);
+    firing->left = firing->left || !*is_free;
+    return status;
 }
 
-/* ---- One schedule ----------------------------------------------------------------------------------------
- */
+/* ---- One schedule -------------------------------------------------------------------------------------- */
 
 /* What is to become of a schedule that is due. */
 struct decision {
@@ -370,12 +371,11 @@ static tp_status read_wait(const struct firing *firing, struct wait *wait) {
     return status == TP_NONE ? TP_OK : status;
 }
 
-/* Until there may be something to do; -1: never. What is due and was not done was broken, or locked. */
+/* Until there may be something to do; -1: never. */
 static int64_t wait_until_next(const struct firing *firing, const struct wait *wait) {
-    int64_t ms = wait->ms;
-    if (ms == 0 && (firing->broken || !firing->moved)) ms = BROKEN_AGAIN_MS;
-    if (ms < 0 && wait->waiting && firing->waiting_ms < 0) ms = BROKEN_AGAIN_MS;
+    int64_t ms = wait->ms == 0 && (firing->broken || !firing->moved) ? BROKEN_AGAIN_MS : wait->ms;
     if (firing->waiting_ms >= 0 && (ms < 0 || firing->waiting_ms < ms)) ms = firing->waiting_ms;
+    if (firing->left && (ms < 0 || ms > BROKEN_AGAIN_MS)) ms = BROKEN_AGAIN_MS;
     return ms;
 }
 

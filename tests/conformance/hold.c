@@ -124,7 +124,7 @@ static void take_by_hand(const char *set, const char *id) {
 }
 
 /* SQLite takes any text. */
-TEST_OF_HOLD(test_hold__ids_and_owners_written_by_hand_come_whole) {
+TEST_OF_HOLD(test_hold__rows_written_by_hand_come_whole) {
     if (!pool_on_sqlite()) return;
     take_by_hand("id = 'a;b'", "a;b");
     take_by_hand("id = 'c,d', priority = 1", "c,d");

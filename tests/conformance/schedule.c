@@ -589,12 +589,14 @@ TEST(test_broken__a_task_that_the_database_refuses_does_not_stop_the_others) {
 static size_t fire_beside_lock(tp_conn *conn) {
     bool passes = pool_speaks("postgres") || pool_speaks("mysql") || pool_speaks("oracle");
     size_t fired = 99;
+    int64_t wait = -99;
     must(tp_begin(pool.b));
     sql_run(pool.b, "UPDATE tp_schedule SET modified_at = modified_at + 1 WHERE name = 'a-locked'");
-    tp_status status = tp_schedule_fire(conn, &fired, NULL);
+    tp_status status = tp_schedule_fire(conn, &fired, &wait);
     must(tp_rollback(pool.b));
     expect(passes ? TP_OK : TP_TIMEOUT, status);
     if (!passes) expect_text("schedule a-locked: ");
+    expect_number(wait, 1000);
     return fired;
 }
 

@@ -664,26 +664,6 @@ TEST_SESSION(test_session__does_not_reconnect_by_itself_though_odbc_ini_says_so)
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { COUNTS_LEAKS = 1 };
-#else
-enum { COUNTS_LEAKS = 0 };
-#endif
-
-/* What unixODBC keeps of an odbc.ini that the driver read is never given back. */
-TEST_SESSION(test_session__rolls_back_though_odbc_ini_says_that_there_are_no_transactions) {
-    tp_new_task task = task_new("x");
-    tp_env *env = NULL;
-    if (!pool_on_sqlite() || COUNTS_LEAKS) return;
-    tp_conn *conn = open_source("NoTXN = 1", &env);
-    must(tp_begin(conn));
-    must(tp_enqueue(conn, &task));
-    must(tp_rollback(conn));
-    expect_number(sql_number(pool.eye, "SELECT COUNT(*) FROM tp_pending WHERE id = '%s'", task.id), 0);
-    tp_conn_close(conn);
-    tp_env_close(env);
-}
-
 /* The lock of an approval writes what is there: rows that are found count, not those that are changed. */
 TEST_SESSION(test_session__carries_out_an_approval_whatever_option_is_given) {
     char dsn[DSN_MAX];
