@@ -7,7 +7,7 @@ import re
 import sys
 
 TEST = re.compile(r"\s*(\d+)/(\d+) Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*\w+|Not Run|\S.*?)\s+([\d.]+) sec")
-SAID = re.compile(r"\[  (ERROR|FAILED) |FAIL|Error|ERROR|Traceback|fail")
+SAID = re.compile(r"\[ +(ERROR|FAILED) |FAILED|Error: |ERROR|Traceback")
 WELL = re.compile(r"\[ +(RUN|OK) ")
 SAID_LINES = 30
 NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec\*proc|Internal ctest changing|Test project ")

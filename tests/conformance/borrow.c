@@ -141,9 +141,17 @@ static tp_status lose_in_the_middle(SQLULEN mode) {
     return status;
 }
 
+/* On a busy machine the settle may give up before it is seen to wait. */
+static tp_status lose_in_time(SQLULEN mode) {
+    tp_status status = TP_TIMEOUT;
+    for (int tries = 0; status == TP_TIMEOUT && tries < 5; tries++)
+        status = lose_in_the_middle(mode);
+    return status;
+}
+
 TEST(test_borrow__a_loss_in_the_middle_of_a_settle_leaves_nothing_behind) {
     if (pool_on_sqlite()) return; /* one writer: nobody gets in between */
-    assert_string_equal(tp_status_name(lose_in_the_middle(SQL_AUTOCOMMIT_OFF)), "lost");
+    assert_string_equal(tp_status_name(lose_in_time(SQL_AUTOCOMMIT_OFF)), "lost");
 }
 
 /* ---- In autocommit mode each operation is all or nothing, or refused -------------------------------- */
@@ -154,7 +162,7 @@ static bool refused(tp_status status) {
 
 TEST(test_borrow__nor_in_autocommit_mode) {
     if (pool_on_sqlite()) return;
-    tp_status status = lose_in_the_middle(SQL_AUTOCOMMIT_ON);
+    tp_status status = lose_in_time(SQL_AUTOCOMMIT_ON);
     assert_true(status == TP_LOST || refused(status));
 }
 

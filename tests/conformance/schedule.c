@@ -596,7 +596,7 @@ static size_t fire_beside_lock(tp_conn *conn) {
     must(tp_rollback(pool.b));
     expect(passes ? TP_OK : TP_TIMEOUT, status);
     if (!passes) expect_text("schedule a-locked: ");
-    expect_number(wait, 1000);
+    assert_in_range(wait, 0, 1000); /* 0: another had moved, so the first look found that one still due */
     return fired;
 }
 
