@@ -89,11 +89,11 @@ TEST(test_stop__is_not_waited_for_by_what_is_refused) {
 }
 
 static atomic_bool away, renewer_away;
-static pthread_t stepping; /* for this thread nothing is away */
+static _Atomic pthread_t stepping; /* for this thread nothing is away */
 
 /* For all but the claimer. */
 MEANS(is_away) {
-    if (pthread_equal(pthread_self(), stepping)) return false;
+    if (pthread_equal(pthread_self(), atomic_load(&stepping))) return false;
     return (runs(link, function, "move_finished") && atomic_load(&away)) ||
            (runs(link, function, "settle_extend") && atomic_load(&renewer_away));
 }
@@ -547,7 +547,7 @@ TEST(test_hold__nor_is_one_that_was_put_back) {
 static atomic_bool no_leases;
 
 MEANS(claims_by_lease) {
-    return atomic_load(&no_leases) && !pthread_equal(pthread_self(), stepping) &&
+    return atomic_load(&no_leases) && !pthread_equal(pthread_self(), atomic_load(&stepping)) &&
            runs(link, function, rig_claim_statement());
 }
 
@@ -566,7 +566,7 @@ TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
     rig_put(1, "x");
     rig_step(holds, 1);
     holds->step.group = 2;
-    stepping = pthread_self();
+    atomic_store(&stepping, pthread_self());
     rig_put(1, "second");
     size_t aim = set_away(FAULTS_DEAD);
     must(tp_worker_start(leases));
@@ -576,7 +576,7 @@ TEST(test_hold__what_was_done_by_a_lease_before_is_settled_behind_the_commit) {
     rig_put(1, "first");
     must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_step(holds, 1);
-    stepping = (pthread_t){0};
+    atomic_store(&stepping, (pthread_t){0});
     atomic_store(&no_leases, false);
     come_back();
     rig_stop(leases);
