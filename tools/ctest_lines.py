@@ -1,13 +1,14 @@
 #!/usr/bin/env -S python3 -B
 """ctest_lines.py BUILD FILE: reads what ctest prints. Passes on the output of tests that failed, and says at the end how many were
 skipped; adds a line for each test to FILE (seconds, build, name, verdict), and what a failed one said to FILE.failed, from its
-first failure on; on a terminal (TP_TERMINAL names it) one line shows how far it is. Exit code 1 when a test failed or none ran."""
+first failure on, or which of its tests it hung in; on a terminal (TP_TERMINAL names it) one line shows how far it is. Exit code 1 when a test failed or none ran."""
 import os
 import re
 import sys
 
 TEST = re.compile(r"\s*(\d+)/(\d+) Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*\w+|Not Run|\S.*?)\s+([\d.]+) sec")
 SAID = re.compile(r"\[ +(ERROR|FAILED) |FAILED|Error: |ERROR|Traceback")
+RUN = re.compile(r"\[ +RUN ")
 WELL = re.compile(r"\[ +(RUN|OK) ")
 SAID_LINES = 30
 NOISE = re.compile(r"\s*Start\s+\d+: |\s*$|Label Time Summary|\S+ += +[\d.]+ sec\*proc|Internal ctest changing|Test project ")
@@ -18,6 +19,8 @@ def verdict_of(word):
 
 
 def from_first_failure(lines):
+    if lines and RUN.match(lines[-1]):
+        return f"  {lines[-1]}"
     lines = [line for line in lines if not WELL.match(line)]
     first = next((i for i, line in enumerate(lines) if SAID.search(line)), len(lines) - SAID_LINES)
     return "".join(f"  {line}" for line in lines[max(first, 0):][:SAID_LINES])

@@ -93,11 +93,13 @@ void gate_init(struct gate *gate) {
 }
 
 void gate_pass(struct gate *gate) {
+    struct timespec until = deadline();
+    int code = 0;
     LOCKED(&gate->lock);
     gate->arrived++;
     pthread_cond_broadcast(&gate->changed);
-    while (!gate->is_open)
-        pthread_cond_wait(&gate->changed, &gate->lock);
+    while (!gate->is_open && code == 0)
+        code = pthread_cond_timedwait(&gate->changed, &gate->lock, &until);
 }
 
 bool gate_wait_arrived(struct gate *gate, int count) {

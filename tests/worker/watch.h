@@ -45,8 +45,8 @@ struct gate {
 };
 
 void gate_init(struct gate *gate);
+/* Both wait for five minutes at most; false: so long. */
 void gate_pass(struct gate *gate);
-/* False after five minutes. */
 bool gate_wait_arrived(struct gate *gate, int count);
 void gate_open(struct gate *gate);
 
