@@ -298,8 +298,8 @@ static void test_plans__nor_one_that_looks_for_more_urgent_tasks(void **state) {
 
 enum { DEAD = 5000, STEP = 100, LITTLE = 15 * STEP };
 
-/* Another session's snapshot keeps what is deleted in table and indexes, and of other tests too, whose handlers are
- * others. Ends the pool that was. */
+/* Another session's snapshot keeps what is deleted in table and indexes; what other tests deleted may be kept
+ * by others', so the handlers are this one's. Ends the pool that was. */
 static void leave_dead(void) {
     sql_run(pool.eye,
             "INSERT INTO tp_pending (handler, params, due_at) SELECT 'd' || 1 + n %% 2, '', n FROM "

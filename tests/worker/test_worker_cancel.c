@@ -281,7 +281,7 @@ TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_ag
         rig_start_with(0, fail_or_wait, .plan = tp_conn_about(pool.a)->leased_plan, .threads = 2);
     rig_await_arrived(1);
     assert_true(gate_wait_arrived(&other_gate, 1));
-    rig_await_seen(after_sweep, 1); /* the sweep of cancelled tasks comes again in half a minute at the soonest */
+    rig_await_seen(after_sweep, 1); /* the next sweep comes in half a minute at the soonest */
     size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
     cancel_it(task.id);
     must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
