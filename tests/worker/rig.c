@@ -7,9 +7,10 @@
 #include "base/uuid.h"
 #include "ops/conn.h"
 #include "worker/canceller.h"
+#include "worker/watchdog.h"
 #include "worker/worker.h"
 
-enum { WORKERS = 4, PUT_MAX = 1000 };
+enum { WORKERS = 4, PUT_MAX = 1000, TEST_LIMIT_S = 1200 };
 
 struct rig rig;
 
@@ -59,6 +60,7 @@ static int count_sockets(void) {
 static bool together;
 
 int rig_set_up(void **state) {
+    alarm(TEST_LIMIT_S); /* one that hangs ends the program */
     int code = pool_fresh(state);
     faults_clear();
     watch_open(&rig.watch);
@@ -69,6 +71,7 @@ int rig_set_up(void **state) {
     together = false;
     tpi_lease_parts = 3;
     tpi_canceller_every_ms = 1000;
+    tpi_watchdog_limit_ms = 30000;
     sockets_before = count_sockets();
     return code;
 }
@@ -91,6 +94,7 @@ int rig_tear_down(void **state) {
     watch_close(&rig.watch);
     if (overlaps) print_error("%d events were told while another was\n", overlaps);
     if (left > 0) print_error("%d connections were left open\n", left);
+    alarm(0);
     return overlaps || left > 0;
 }
 

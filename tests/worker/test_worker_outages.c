@@ -32,10 +32,8 @@ static size_t keep_silent(struct faults_aim aim, struct silence *silence) {
 }
 
 static void run_with_a_short_limit(tp_handler_fn fn) {
-    int64_t usual = tpi_watchdog_limit_ms;
     tpi_watchdog_limit_ms = 300;
     rig_run(1, fn);
-    tpi_watchdog_limit_ms = usual;
     assert_non_null(strstr(rig.watch.errors, "no answer from the database"));
     rig_expect(0, 1, 0);
 }
@@ -79,12 +77,12 @@ ALERT(take_long) {
 
 TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
     enum { TRIES = 20 };
-    int64_t usual = tpi_watchdog_limit_ms;
     bool told = true;
-    tpi_watchdog_limit_ms = 300;
     /* On a busy machine the alerter may take that long to connect, but not each time. */
     for (int i = 0; told && i < TRIES; i++) {
         struct alerted alerted = {.worker = NULL, .silence = {.who = "(dispatcher)"}};
+        faults_clear(); /* there are not as many aims as tries */
+        tpi_watchdog_limit_ms = 300 * (i + 1);
         rig.watch.errors[0] = '\0';
         rig_put(1, "x");
         alerted.worker =
@@ -94,7 +92,6 @@ TEST(test_silence__of_the_owner_being_alerted_is_not_told) {
         assert_true(atomic_load(&alerted.silence.told));
         told = strstr(rig.watch.errors, "(alerter)") != NULL;
     }
-    tpi_watchdog_limit_ms = usual;
     assert_false(told);
 }
 
