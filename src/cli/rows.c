@@ -103,10 +103,7 @@ static bool take_time(enum field field, const char *text, char *slot, char *erro
     int64_t value;
 
     if (!value_time(text, &value))
-        return refuse(error, field,
-                      "must be milliseconds (not seconds) since 1970 or a UTC time like "
-                      "2025-11-21T10:44:05Z, in the year 9999 "
-                      "at most");
+        return refuse(error, field, "must be " TIME_WANTED ", in the year 9999 at most");
     memcpy(slot, &value, sizeof value);
     return true;
 }

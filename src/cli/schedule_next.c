@@ -123,9 +123,7 @@ enum cli_exit schedule_next(const struct schedule_options *options, const char *
         args_fail("--after, --time-zone, --calendar and --closed go with --rule; a schedule has its own");
     wanted.closed = schedule_closed(options);
     args_integer("--count", options->count, 1, 100000, &count);
-    if (options->after && !value_time(options->after, &wanted.after_ms))
-        args_fail(
-            "--after must be milliseconds (not seconds) since 1970 or a UTC time like 2025-11-21T10:44:05Z");
+    args_time("--after", options->after, &wanted.after_ms);
     if (name) {
         code = find(&wanted);
     } else {

@@ -100,10 +100,8 @@ void selection_moment(const char *option, const char *text, int64_t *ms) {
 
     if (!text || value_time(text, ms)) return;
     if (!value_duration(text, &ago))
-        args_fail("%s must be a time like 2030-01-01T00:00:00Z, or milliseconds (not seconds) since 1970, or "
-                  "how long ago, "
-                  "like 2h, not \"%.*s\"",
-                  option, args_shown(text), text);
+        args_fail("%s must be " TIME_WANTED ", or how long ago, like 2h, not \"%.*s\"", option,
+                  args_shown(text), text);
     status = tp_now(args_connect(), &now);
     if (status != TP_OK) cli_end(cli_fail_tp(status));
     *ms = now > ago ? now - ago : 1;

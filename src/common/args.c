@@ -190,7 +190,5 @@ void args_duration(const char *option, const char *text, int64_t *ms) {
 
 void args_time(const char *option, const char *text, int64_t *ms) {
     if (text && !value_time(text, ms))
-        args_fail("%s must be a time like 2030-01-01T00:00:00Z, or milliseconds (not seconds) since 1970, "
-                  "not \"%.*s\"",
-                  option, args_shown(text), text);
+        args_fail("%s must be " TIME_WANTED ", not \"%.*s\"", option, args_shown(text), text);
 }

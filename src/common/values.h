@@ -15,6 +15,8 @@ bool value_duration(const char *text, int64_t *ms);
 /* Milliseconds since 1970, from TIME_LEAST on; or 2025-11-21T10:44:05.123Z (UTC; fraction and seconds may be
  * missing). TP_TIME_MAX at most. */
 bool value_time(const char *text, int64_t *ms);
+/* What it wants, in a message. */
+#define TIME_WANTED "milliseconds (not seconds) since 1970 or a UTC time like 2030-01-01T00:00:00Z"
 
 #define TIME_TEXT_SIZE 40
 /* 2025-11-21T10:44:05.123Z; "-" for 0, the number where no calendar reaches. Gives text back. */

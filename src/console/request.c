@@ -69,9 +69,7 @@ bool request_number(const struct request *request, const char *name, int64_t lea
 
 static bool read_time(const char *name, const char *text, int64_t *value, struct answer *answer) {
     if (!text || value_time(text, value)) return true;
-    answer_error(answer, ANSWER_BAD,
-                 "%s must be milliseconds (not seconds) since 1970, or a UTC time like 2025-11-21T10:44:05Z",
-                 name);
+    answer_error(answer, ANSWER_BAD, "%s must be " TIME_WANTED, name);
     return false;
 }
 

@@ -203,7 +203,8 @@ static bool is_open(struct tpi_adopt_reader *reader, const char *value) {
         if (above) at = blanks(at + 1);
         tpi_buf_clear(&one);
         if (read_value(reader, &at, &one) != TP_OK) break;
-        found = above ? number_of(value, &number) && number_of(one.data, &bound) && number > bound
+        /* To some databases any text is more than any number. */
+        found = above ? !number_of(value, &number) || (number_of(one.data, &bound) && number > bound)
                       : same_value(one.data, value);
     }
     tpi_buf_free(&one);
@@ -341,6 +342,23 @@ static tp_status read_content(struct tpi_adopt_reader *reader) {
     return TP_OK;
 }
 
+/* What a round writes into a row must not be what the row is known by. */
+static tp_status check_keys(struct tpi_adopt_reader *reader) {
+    static const enum tpi_adopt_word written[] = {TPI_ADOPT_STATE, TPI_ADOPT_OWNER, TPI_ADOPT_REASON,
+                                                  TPI_ADOPT_COUNTED};
+    const struct tpi_adoption *adoption = reader->adoption;
+    for (size_t i = 0; i < adoption->key_count; i++)
+        for (size_t j = 0; j < sizeof written / sizeof written[0]; j++) {
+            const struct tpi_buf *word = &adoption->words[written[j]];
+            const char *key = adoption->keys[i].data;
+            int (*compare)(const char *, const char *) = adoption->dialect->name_case ? strcmp : strcasecmp;
+            if (!word->length || compare(key, word->data) != 0) continue;
+            (void)tpi_adopt_begin(reader, KEY);
+            return tpi_adopt_refuse(reader, "a round writes into this column, and would lose the row", key);
+        }
+    return TP_OK;
+}
+
 static bool no_memory(const struct tpi_adoption *adoption) {
     bool failed = false;
     for (size_t i = 0; i < TPI_ADOPT_COUNT; i++)
@@ -364,6 +382,7 @@ tp_status tpi_adopt_read(const char *mapping, const struct tpi_dialect *dialect,
     if (status == TP_OK) status = read_table(&reader);
     if (status == TP_OK) status = read_keys(&reader);
     if (status == TP_OK) status = reader.values[ALONE] ? read_alone(&reader) : read_states(&reader);
+    if (status == TP_OK) status = check_keys(&reader);
     if (status == TP_OK) status = read_content(&reader);
     free(text);
     return no_memory(adoption) ? tpi_error(TP_NOMEM, "out of memory") : status;

@@ -118,6 +118,24 @@ void tpi_hold_args(const tp_task *task, struct tpi_args *args) {
     tpi_args_number(args, TPI_P_modified_at, hold->modified_at);
 }
 
+/* Is the row as it was when it was locked? TP_NONE: it is not, or not there. */
+static tp_status find_as_locked(tp_conn *conn, const tp_task *task) {
+    struct tpi_args args;
+    bool there = false;
+    tpi_hold_args(task, &args);
+    tp_status status = tpi_store_exists(&conn->store, TPI_S_hold_params, &args, &there);
+    return status == TP_OK && !there ? TP_NONE : status;
+}
+
+/* Nothing was written, and nobody else can write the row: was that refused, or did this transaction change
+ * it?
+ */
+static tp_status judge_unwritten(tp_conn *conn, const tp_task *task, const char *table) {
+    tp_status status = find_as_locked(conn, task);
+    if (status != TP_OK) return status;
+    return tpi_refused_silently(&conn->store, "kept a held task that was to be settled", table);
+}
+
 /* The lease ends at once: what settles the task comes next in the same transaction. */
 tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task) {
     struct tpi_args args = {0};
@@ -130,7 +148,7 @@ tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task) {
     tpi_args_number(&args, TPI_P_lease_ms, 0);
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_claim_mark, &args);
     if (status == TP_OK) slot_of(task)->hold.stage = TPI_HOLD_MARKED;
-    return status;
+    return status == TP_NONE ? judge_unwritten(conn, task, "pending") : status;
 }
 
 /* ---- Completing ---------------------------------------------------------------------------------------- */
@@ -144,11 +162,12 @@ tp_status tpi_hold_unmoved(tp_conn *conn, const tp_task *task) {
     char pending[TP_PREFIX_MAX + sizeof "pending"];
     struct tpi_args args = {0};
     bool there = false;
-    if (conn->store.caps & TPI_CAP_MOVE_IN_TWO) return TP_NONE;
+    tp_status status = judge_unwritten(conn, task, "finished");
+    if (status != TP_NONE || (conn->store.caps & TPI_CAP_MOVE_IN_TWO)) return status;
     snprintf(pending, sizeof pending, "%spending", conn->store.prefix);
     tpi_args_text(&args, TPI_P_id, task->id);
     tpi_args_text(&args, TPI_P_name, pending);
-    tp_status status = tpi_store_exists(&conn->store, TPI_S_find_any, &args, &there);
+    status = tpi_store_exists(&conn->store, TPI_S_find_any, &args, &there);
     if (status == TP_OK && !there)
         return tpi_refused_silently(&conn->store, "dropped a held task that was to move", "finished");
     tpi_store_forget(&conn->store); /* what was prepared under a rule may go on moving nothing */
@@ -162,10 +181,25 @@ tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task) {
     tp_status status = tpi_store_change_one(&conn->store, TPI_S_hold_finish, &args);
     if (status == TP_OK && (conn->store.caps & TPI_CAP_MOVE_IN_TWO)) {
         status = tpi_store_change_one(&conn->store, TPI_S_hold_delete, &args);
+        if (status == TP_NONE) status = judge_unwritten(conn, task, "pending");
         if (status == TP_NONE) return half_lost(conn);
     }
     if (status == TP_OK) complete(conn, task);
     return status;
+}
+
+/* Of tasks that are behind no gate not all were written; so many should be as they were, unless this
+ * transaction changed one. */
+static tp_status judge_some(tp_conn *conn, const tp_task *const *tasks, const char *const *gates,
+                            size_t count, int64_t unwritten, const char *table) {
+    int64_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        tp_status status = gates[i] ? TP_NONE : find_as_locked(conn, tasks[i]);
+        if (status < TP_OK) return status;
+        kept += status == TP_OK;
+    }
+    if (kept != unwritten) return half_lost(conn);
+    return tpi_refused_silently(&conn->store, "kept held tasks that were to be settled", table);
 }
 
 /* Tasks of one claim, at most TPI_LIST_MAX. What was marked, by a settle of the original or of a copy, has
@@ -175,6 +209,7 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     const char *ids[TPI_LIST_MAX];
     struct tpi_args args = {0};
     int64_t rows = 0;
+    bool in_two = conn->store.caps & TPI_CAP_MOVE_IN_TWO;
     size_t gated = 0, plain = 0;
     for (size_t i = 0; i < count; i++) {
         if (!tpi_hold_locked(conn, tasks[i])) return half_lost(conn);
@@ -186,14 +221,16 @@ static tp_status finish_some(tp_conn *conn, const tp_task *const *tasks, size_t 
     if (status == TP_OK && rows != (int64_t)count)
         status = tpi_gate_of_each(conn, ids, count, texts, gates, &gated);
     if (status != TP_OK) return status;
-    if (rows + (int64_t)gated != (int64_t)count) return half_lost(conn);
+    int64_t moved = in_two ? 0 : rows;
+    if (rows + (int64_t)gated != (int64_t)count)
+        return judge_some(conn, tasks, gates, count, (int64_t)(count - gated) - moved, "finished");
     for (size_t i = 0; i < count; i++)
         if (!gates[i]) ids[plain++] = tasks[i]->id;
     tpi_args_list(&args, ids, plain);
-    if (plain && (conn->store.caps & TPI_CAP_MOVE_IN_TWO))
-        status = tpi_store_change(&conn->store, TPI_S_hold_delete_many, &args, &rows);
+    if (plain && in_two) status = tpi_store_change(&conn->store, TPI_S_hold_delete_many, &args, &rows);
     if (status != TP_OK) return status;
-    if (rows != (int64_t)plain) return half_lost(conn);
+    if (rows != (int64_t)plain)
+        return judge_some(conn, tasks, gates, count, (int64_t)plain - rows, "pending");
     for (size_t i = 0; i < count; i++)
         if (!gates[i]) complete(conn, tasks[i]);
     return TP_OK;

@@ -23,16 +23,16 @@ bool tpi_hold_locked(const tp_conn *conn, const tp_task *task);
 bool tpi_hold_is(const tp_task *task);
 
 /* Before a settle's guarded write: prepares the row for it. TP_NONE: the transaction that held it is over, so
- * no row is held. */
+ * no row is held; or it has changed the row itself. TP_DB also: a rule of the application's own kept it. */
 TP_CHECKED tp_status tpi_hold_mark(tp_conn *conn, const tp_task *task);
 /* Completes a locked task by one move. TP_NONE: the row is not as it was, or behind a gate. */
 TP_CHECKED tp_status tpi_hold_finish(tp_conn *conn, const tp_task *task);
-/* Behind no gate, and not completed. TP_DB: the move took the row from its pool, and a rule of the
- * application's own did not let it into the other. TP_NONE: the row is not as it was. */
+/* Behind no gate, and not completed. TP_DB: a rule of the application's own kept the row, or did not let it
+ * into the other pool. TP_NONE: the row is not as it was. */
 TP_CHECKED tp_status tpi_hold_unmoved(tp_conn *conn, const tp_task *task);
 /* Completes tasks, each of them locked, in few statements, but those behind gates: gates gets the gate of
- * each, kept in texts, or NULL. TP_LOST, and the transaction can only be rolled back: at least one row was
- * not as it was. */
+ * each, kept in texts, or NULL. After TP_LOST, at least one row was not as it was, and TP_DB, a rule of the
+ * application's own kept one, the transaction can only be rolled back. */
 TP_CHECKED tp_status tpi_hold_finish_many(tp_conn *conn, const tp_task *const *tasks, size_t count,
                                           struct tpi_texts *texts, const char **gates);
 /* The arguments of a statement that is guarded by what the row looked like. */

@@ -15,4 +15,7 @@ SELECT link.link_task, [handler],
        [shard], [if due~CASE WHEN [due] IS NULL THEN {now} ELSE {adopt_ms [due]} END][unless due~{now}]
 FROM tp_adopt_[name] link JOIN [table] src ON [keys AND~src.@ = link.key_#]
 WHERE link.link_stage = 'new';
+-- Where reading takes no lock, a row may have been deleted meanwhile: it is no task.
+DELETE FROM tp_adopt_[name]
+WHERE link_stage = 'new' AND NOT EXISTS (SELECT 1 FROM tp_pending task WHERE task.id = link_task);
 UPDATE tp_adopt_[name] SET link_stage = 'pool' WHERE link_stage = 'new';
