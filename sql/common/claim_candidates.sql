@@ -12,5 +12,5 @@ FROM (
                  WHERE {lane} AND due_at <= {now}
                  ORDER BY due_at, id {lane_first_n_end}}
 {lanes_first_n_end}
-) found JOIN tp_pending task ON task.id = found.id
+) found {found_tasks}
 ORDER BY task.priority, task.due_at, task.id

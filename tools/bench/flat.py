@@ -4,15 +4,17 @@ import subprocess
 import sys
 
 # Each pool is compared with the next smaller one, by the database's own counts. Rows: at most BAR times as many, and SLACK. Buffers:
-# the same beyond the height of the trees, which single look-ups in both pools show, and a page for each row more.
+# the same beyond the height of the trees, and a page for each row more. A way down a tree takes a page of each level; how many levels
+# there are is what the database counts for look-ups where there is nothing, in the same pools.
 BAR = 1.2  # a node of a tree is between half full and full, so a hundred neighbours lie on a page more or less
 TASKS, SINGLE = 100, 10  # of a claim; calls of an operation that takes one task each (measure/growth.c)
 SINGLES = ("extend", "settled", "complete", "fail", "give-up", "release")
 # Of an operation on a hundred tasks: the row that each had before, which is dead and is still met; and where it splits a page, that
 # page, the new one, and the one above.
 MANY_SLACK = (TASKS, 3 * TASKS)
-# Of ten calls: each may read a small table, or all rows of its claim, from end to end, in its table and two indexes.
-SINGLE_SLACK = (3 * TASKS * SINGLE, 3 * SINGLE)
+# Of ten calls: each may read a small table, or all rows of its claim, from end to end, in its table and two indexes. One of them may
+# find an index's page full: PostgreSQL first clears it of the dead rows of the claim, and looks at the page of the table of each.
+SINGLE_SLACK = (3 * TASKS * SINGLE, 3 * SINGLE + TASKS)
 # Where others use the database, too, a session of theirs may keep what died from being cleared away: the claims before the one that
 # counts, and what settled them, seven times.
 SHARED_SLACK = 7 * TASKS
@@ -40,10 +42,16 @@ def steps(sizes):
 
 
 def taller(found, entry, scene, before, after):
-    """How many times the buffers a single look-up takes in the larger pool: a tree may have come to another level."""
+    """How many times as high the tree is that grew most."""
     times = [sizes[after][1] / max(sizes[before][1], 1) for (of, where, _, operation), sizes in found.items()
              if of == entry and where == scene and operation.startswith(LOOK_UP) and before in sizes and after in sizes]
     return max([1.0, *times])
+
+
+def lower(entry, sizes):
+    """Trees do not get lower: what says so has counted something else."""
+    return "; ".join(f"{sizes[after][1]} buffers beside {after}, {sizes[before][1]} beside {before}: a tree that is lower"
+                     for before, after in steps(sizes) if sizes[after][1] <= sizes[before][1] - SINGLE and not is_whole(entry))
 
 
 def is_whole(entry):
@@ -61,7 +69,7 @@ def excess(found, key, shared):
     sizes, whys = found[key], []
     slack = SINGLE_SLACK if operation in SINGLES else MANY_SLACK
     if operation.startswith(LOOK_UP):
-        return ""
+        return lower(entry, sizes)
     for before, after in steps(sizes):
         (rows, buffers), (more_rows, more_buffers) = sizes[before], sizes[after]
         most = rows * BAR + slack[0] + (SHARED_SLACK if shared else 0)

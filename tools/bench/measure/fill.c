@@ -164,31 +164,39 @@ static void put_tasks(const struct kind *as, int64_t count) {
     put_pending(&kind, count);
 }
 
+/* An index that nothing was ever put into has no root: PostgreSQL looks for it whenever it makes a plan, so
+ * that the smallest pool, where each statement is new, would cost more than its trees are high. */
+static void root_indexes(void) {
+    put("tp_pending",
+        "id, handler, biz_key, dedup_key, shard, priority, state, failures, owner, due_at, created_at, "
+        "modified_at",
+        "'z', 'z', 'z', 1, 0, 'pending', 0, 'ffffffff-ffff-7fff-bfff-ffffffffffff', 0, 0, 0", 1);
+    sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = 'z'");
+}
+
 void fill_begin(enum scene_id scene) {
     static const char *const tables[] = {"pending", "finished", "failed", "history",
                                          "once",    "step",     "cancel"};
     if (pool_on_mysql()) sql_run(pool.eye, "SET SESSION cte_max_recursion_depth = 100000000");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         sql_run(pool.eye, pool_on_sqlite() ? "DELETE FROM tp_%s" : "TRUNCATE TABLE tp_%s", tables[i]);
+    root_indexes();
     put_tasks(&bases[scene], scene == SCENE_finished ? SETTLED_BASE : scenes[scene].base);
 }
 
 const char *const look_up_names[LOOK_UPS] = {"look-up-id", "look-up-lane", "look-up-key", "look-up-owner"};
 
-/* The first of the finished rows, or the row put in last, which no claim has come to yet. In the other
- * indexes there is none. */
+/* Places where there is nothing, so that no row is read. */
 void fill_look_up(tp_conn *conn, enum scene_id scene, enum look_up which) {
-    static const char *const others[LOOK_UPS] = {
+    static const char *const places[LOOK_UPS] = {
+        [LOOK_UP_ID] = "id = 'ffffffff-ffff-7fff-bfff-ffffffffffff'",
         [LOOK_UP_LANE] = "handler = 'z' AND priority = 0 AND due_at = 0",
         [LOOK_UP_KEY] = "biz_key = 'z'",
         [LOOK_UP_OWNER] = "owner = 'ffffffff-ffff-7fff-bfff-ffffffffffff'",
     };
-    if (which != LOOK_UP_ID)
-        sql_number(conn, "SELECT COUNT(*) FROM tp_pending WHERE %s", others[which]);
-    else
-        sql_number(conn, "SELECT COUNT(*) FROM %s WHERE id = '00000000-0000-7000-8000-%012llx'",
-                   scene == SCENE_finished ? "tp_finished" : "tp_pending",
-                   scene == SCENE_finished ? SETTLED_BASE + 1 : (long long)ids);
+    bool finished = scene == SCENE_finished && which == LOOK_UP_ID;
+    sql_number(conn, "SELECT COUNT(*) FROM %s WHERE %s", finished ? "tp_finished" : "tp_pending",
+               places[which]);
 }
 
 void fill_burden(enum scene_id scene, int64_t count) {
