@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "dialect/dialect.h"
+#include "support/check.h"
 
 enum { AIMS = 16, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
 
@@ -284,6 +285,7 @@ size_t faults_add(struct faults_aim aim) {
     size_t number = faults.aim_count;
     if (number < AIMS) faults.aims[faults.aim_count++] = (struct aim){.as = aim, .where = "no call"};
     pthread_mutex_unlock(&faults.lock);
+    sure(number < AIMS, "no more than %d aims", AIMS);
     return number;
 }
 

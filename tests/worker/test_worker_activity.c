@@ -68,7 +68,7 @@ ACTIVITY_TEST(test_activity__is_counted_by_what_became_of_tasks) {
     rig_put(2, "skip");
     rig_put(1, "fail");
     rig_put(1, "give up");
-    must(tp_test_advance(pool.a, 3000000)); /* so long they have waited */
+    must(rig_advance(pool.a, 3000000)); /* so long they have waited */
     rig_run(0, by_params);
     tp_activity sum = done_by(0);
     expect_number(sum.done, 4);
@@ -207,11 +207,11 @@ ACTIVITY_TEST(test_activity__is_deleted_after_its_time) {
     rig_run(1, rig_done);
     must(tp_retention_get(pool.a, "activity", &keep));
     expect_number(keep, 30 * (int64_t)DAY_MS);
-    must(tp_test_advance(pool.a, 29 * (int64_t)DAY_MS));
+    must(rig_advance(pool.a, 29 * (int64_t)DAY_MS));
     must(tp_retention_apply(pool.a, 100, &deleted));
     expect_number(deleted, 0);
     expect_number(done_by(0).done, 1);
-    must(tp_test_advance(pool.a, 2 * (int64_t)DAY_MS));
+    must(rig_advance(pool.a, 2 * (int64_t)DAY_MS));
     must(tp_retention_apply(pool.a, 100, &deleted));
     assert_true(deleted >= 1);
     expect_number(done_by(0).done, 0);
@@ -299,7 +299,7 @@ ACTIVITY_TEST(test_rollup__makes_rows_of_ten_minutes_first_and_of_what_is_new_no
     expect_number(rows_of(hour + 10), 1);
     expect_number(rows_of(hour + 600010), 1);
     expect_number(rig_count("activity"), 2 + 2 + 1);
-    must(tp_test_advance(pool.a, 2 * (int64_t)DAY_MS));
+    must(rig_advance(pool.a, 2 * (int64_t)DAY_MS));
     roll_all_up(pool.a);
     expect_same(before);
     expect_number(rows_of(hour - 2 * (int64_t)DAY_MS + 60), 1);

@@ -75,7 +75,7 @@ static void step(struct heard *heard) {
 
 /* Of sessions that carry a clock on by themselves the one is a little behind the other. */
 static void pass_group_time(void) {
-    must(tp_test_advance(pool.a, GROUP_MS + 5000));
+    must(rig_advance(pool.a, GROUP_MS + 5000));
 }
 
 static int notes_left(void) {
@@ -87,11 +87,11 @@ TEST(test_alert_group__is_given_in_one_call_when_the_first_has_waited_for_its_ti
     put_failed(5);
     step(&heard);
     expect_heard(&heard, 0, 0);
-    must(tp_test_advance(pool.a, GROUP_MS - 60000));
+    must(rig_advance(pool.a, GROUP_MS - 60000));
     put_failed(2);
     step(&heard);
     expect_heard(&heard, 0, 0);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     step(&heard);
     expect_heard(&heard, 1, 7);
     expect_number(heard.reasons, 1);
@@ -161,7 +161,7 @@ TEST(test_alert_group__that_was_not_given_is_given_again_whole) {
     expect_heard(&heard, 1, 3);
     expect_number(notes_left(), 3);
     heard.answer = 0;
-    must(tp_test_advance(pool.a, TAKEN_MS + 5000));
+    must(rig_advance(pool.a, TAKEN_MS + 5000));
     step(&heard);
     expect_heard(&heard, 2, 6);
     expect_number(heard.fewest, 3);
@@ -199,7 +199,7 @@ TEST(test_alert_group__of_a_process_that_died_before_the_call_ended_is_given_by_
     while (child_listen(&child, line))
         print_message("child: %s\n", line);
     expect_number(child_status(&child), -1);
-    must(tp_test_advance(pool.a, TAKEN_MS + 5000));
+    must(rig_advance(pool.a, TAKEN_MS + 5000));
     pass_group_time();
     rig_expect(0, 0, 4);
     step(&heard);

@@ -241,7 +241,7 @@ TEST(test_cancel__a_task_whose_worker_was_killed_is_not_run_again) {
     assert_true(child_listen(&child, id));
     cancel_it(id);
     child_kill(&child);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_run(0, rig_done);
     expect_number(atomic_load(&rig.runs), 0);
     expect_row(id, "finished", "skipped", 1);
@@ -284,7 +284,7 @@ TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_ag
     rig_await_seen(after_sweep, 1); /* the next sweep comes in half a minute at the soonest */
     size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
     cancel_it(task.id);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_await(TP_EVENT_SKIPPED, 1);
     gate_open(&other_gate);
     rig_stop(worker);

@@ -146,7 +146,7 @@ TEST(test_extend_many__is_written_once_though_one_of_them_was_settled_meanwhile)
     const tp_task *tasks[TASKS];
     tp_status answers[TASKS];
     rig_put(TASKS, "x");
-    must(tp_test_advance(pool.a, 2000)); /* clocks of whole seconds differ */
+    must(rig_advance(pool.a, 2000)); /* clocks of whole seconds differ */
     must(tp_conn_open(pool.env, &conn));
     tp_batch *batch = rig_claim(conn, TASKS);
     assert_int_equal(tp_batch_count(batch), TASKS);

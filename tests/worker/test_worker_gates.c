@@ -171,7 +171,7 @@ TEST(test_gates__a_killed_process_keeps_its_place_until_its_lease_lapses_and_not
     put_all();
     kill_one_worker();
     expect_number(sql_number(pool.eye, "SELECT let_through FROM tp_gate WHERE name = 'bank'"), WIDTH);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     rig_run(0, handle);
     expect_all_done();
 }

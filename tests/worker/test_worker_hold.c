@@ -299,7 +299,7 @@ TEST(test_poison__a_task_that_kills_its_process_ends_in_the_failed_pool) {
         int code = run_child("poisoned");
         if (code == 0) break;
         expect_number(code, KILLED);
-        must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS)); /* the lease, when there was one */
+        must(rig_advance(pool.a, RIG_LEASE_OVER_MS)); /* the lease, when there was one */
     }
     rig_expect(0, 0, 1, .failures = 3);
     expect_number(deaths, 4); /* the first was held and left no trace */
@@ -352,10 +352,10 @@ TEST(test_worker_row__one_that_falls_silent_is_taken_for_dead_and_forgotten_late
     must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().running, 1);
     expect_number(see_workers().stopping, 1);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 2);
-    must(tp_test_advance(pool.a, 31 * INT64_C(86400000)));
+    must(rig_advance(pool.a, 31 * INT64_C(86400000)));
     must(tpi_worker_heartbeat(pool.a, &other, NULL));
     expect_number(see_workers().died, 0);
 }
@@ -393,7 +393,7 @@ TEST(test_alert__is_called_once_for_each_task_that_gave_up) {
     rig_run_with(0, rig_fail, ALERTING(&alerts));
     rig_expect(0, 0, 5);
     expect_number(atomic_load(&alerts), 5);
-    must(tp_test_advance(pool.a, 3600000));
+    must(rig_advance(pool.a, 3600000));
     rig_run_with(0, rig_fail, ALERTING(&alerts));
     expect_number(atomic_load(&alerts), 5);
 }
@@ -423,7 +423,7 @@ TEST(test_alert__of_a_process_that_died_before_it_told_is_given_by_another) {
     expect_number(run_child("mute"), KILLED);
     rig_expect(0, 0, 1);
     expect_number(alerts_of_a_step(), 0); /* its minute is not over */
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     expect_number(alerts_of_a_step(), 1);
     expect_number(alerts_of_a_step(), 0);
 }
@@ -438,6 +438,6 @@ TEST(test_alert__that_was_not_told_is_due_again) {
     rig_put(1, "42");
     rig_run_with(0, rig_fail, ALERTING(&refused), .on_alert = refuse_alert);
     expect_number(atomic_load(&refused), 1);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     expect_number(alerts_of_a_step(), 1);
 }

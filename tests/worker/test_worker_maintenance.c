@@ -9,7 +9,7 @@ enum { NEVER_MS = 3600000, CLOCKS_DIFFER_MS = 2000 };
 
 TEST(test_step__does_all_of_it_once_without_threads) {
     rig_put(12, "x");
-    must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
+    must(rig_advance(pool.a, CLOCKS_DIFFER_MS));
     tp_worker *worker = rig_open(rig_pay);
     rig_step(worker, 10 /* a batch */);
     rig_step(worker, 2);
@@ -25,12 +25,12 @@ TEST(test_step__follows_the_ladder_as_time_is_let_pass) {
     rig_put(1, "x");
     tp_worker *worker = rig_open_with(rig_fail, .retry = NULL /* 1, 5, 20 minutes */);
     static const int64_t minutes[] = {1, 5, 20};
-    must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
+    must(rig_advance(pool.a, CLOCKS_DIFFER_MS));
     for (int i = 0; i < 3; i++) {
         rig_step(worker, 1);
-        must(tp_test_advance(pool.a, minutes[i] * 60000 - 30000));
+        must(rig_advance(pool.a, minutes[i] * 60000 - 30000));
         rig_step(worker, 0);
-        must(tp_test_advance(pool.a, 30000 + CLOCKS_DIFFER_MS));
+        must(rig_advance(pool.a, 30000 + CLOCKS_DIFFER_MS));
     }
     rig_step(worker, 1);
     rig_expect(0, 0, 1, .failures = 4);
@@ -42,7 +42,7 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
         .size = sizeof schedule, .name = pool.handler, .handler = pool.handler, .rule = "every 1h"};
     must(tp_schedule_add(pool.a, &schedule));
     tp_worker *idle = rig_open(rig_done);
-    must(tp_test_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
+    must(rig_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
     rig_step(idle, 0);
     tp_worker *worker = rig_open_with(rig_done, .schedules = 1);
     rig_step(worker, 1);
@@ -50,7 +50,7 @@ TEST(test_schedules__are_fired_by_a_worker_that_is_to) {
     rig_stop(idle);
     rig_stop(worker);
     /* The fired task wakes the worker that runs, which polls when it is due. */
-    must(tp_test_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
+    must(rig_advance(pool.a, 3600000 + CLOCKS_DIFFER_MS));
     worker = rig_start_with(0, rig_done, .schedules = 1, .poll_ms = NEVER_MS);
     rig_await(TP_EVENT_DONE, 2);
     rig_stop(worker);
@@ -100,7 +100,7 @@ TEST(test_maintenance__settled_rows_past_their_time_are_deleted_by_the_worker) {
     rig_await(TP_EVENT_DONE, 3);
     rig_stop(worker);
     rig_expect(0, 3, 0);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     worker = rig_start(0, rig_done);
     for (int tries = 0; rig_count("finished") && tries < 30000; tries++)
         rig_pause_10_ms();
@@ -122,11 +122,11 @@ TEST(test_on_lapse__is_a_policy_of_each_handler) {
     rig_put(1, "x");
     const char *both[] = {first, pool.handler};
     tp_claim_request request = {.size = sizeof request, .handlers = both, .handler_count = 2};
-    must(tp_test_advance(pool.a, CLOCKS_DIFFER_MS));
+    must(rig_advance(pool.a, CLOCKS_DIFFER_MS));
     must(tp_claim(pool.b, &request, &batch)); /* by one that dies */
     expect_number(tp_batch_count(batch), 2);
     tp_batch_free(batch);
-    must(tp_test_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
     tp_status status = tp_worker_step(worker, NULL);
     if (status < TP_OK) must(status);
     expect_number(rig_count_state("finished", "skipped"), 1);

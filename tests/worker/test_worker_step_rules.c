@@ -209,7 +209,7 @@ TEST(test_step__goes_when_its_business_row_is_erased_and_when_it_is_too_old) {
     expect_number(steps_all_stored(), others + 2);
     must(tp_retention_get(pool.eye, "finished", &before));
     must(tp_retention_set(pool.eye, "finished", 1000, "steps"));
-    must(tp_test_advance(pool.eye, 60000));
+    must(rig_advance(pool.eye, 60000));
     must(tp_retention_apply(pool.eye, 1000, NULL));
     must(tp_retention_set(pool.eye, "finished", before, "steps"));
     expect_number(steps_all_stored(), 0);
@@ -231,7 +231,7 @@ TEST(test_step__of_a_task_that_is_gone_is_none_of_the_next_with_its_id) {
     sql_run(pool.eye, "DELETE FROM tp_finished WHERE handler = '%s'", pool.handler);
     must(tp_check(pool.eye, see_steps, NULL, NULL));
     expect_number(orphans, 2);
-    must(tp_test_advance(pool.eye, 5));
+    must(rig_advance(pool.eye, 5));
     must(tp_enqueue(pool.a, &task));
     steps_run(0, steps_charge_and_mail);
     expect_number(atomic_load(&steps.calls), 2);

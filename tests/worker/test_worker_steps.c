@@ -204,7 +204,7 @@ TEST(test_step__of_a_worker_whose_claim_was_lost_is_not_recorded) {
     expect(TP_LOST, steps.answers[1]);
     expect_number(steps.answers[2], 1);
     expect_number(steps_effects("charge") + steps_effects("mail") + steps_stored(), 0);
-    must(tp_test_advance(pool.eye, 3700000));
+    must(rig_advance(pool.eye, 3700000));
     steps_run(0, steps_charge_and_mail);
     rig_expect(0, 1, 0);
     expect_steps(2);
@@ -255,7 +255,7 @@ TEST(test_step__is_done_once_whichever_call_the_process_dies_at) {
         rig_put(1, "x");
         rig_set_due(1);
         died = dies_at(n);
-        must(tp_test_advance(pool.eye, RIG_LEASE_OVER_MS));
+        must(rig_advance(pool.eye, RIG_LEASE_OVER_MS));
         if (died) steps_run(0, steps_charge_and_mail);
         expect_number(rig_count("finished"), 1);
         expect_number(steps_effects("charge"), 1);
