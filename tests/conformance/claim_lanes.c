@@ -161,8 +161,8 @@ TEST_OF_PLANS(test_claim_lanes__the_more_urgent_ones_of_one_handler_go_first) {
     pool_empty();
 }
 
-/* A claim that is told of a lane takes that alone, and another that finds nothing there takes all. Did the first
- * ask less? */
+/* A claim that is told of a lane takes that alone, and another that finds nothing there takes all. Did the
+ * first ask less? */
 static bool spares_asking(const char *plan) {
     char ids[3][ID];
     tp_claim_request request = request_of(2, 10);
@@ -306,8 +306,8 @@ static bool is_done(const char *id) {
     return count_of("tp_finished WHERE id = '%s'", id) == 1;
 }
 
-/* A connection looks for earlier tasks once a second, and less often where that look takes long. Every claim is
- * filled. */
+/* A connection looks for earlier tasks once a second, and less often where that look takes long. Every claim
+ * is filled. */
 TEST_OF_PLANS(test_claim_lanes__an_earlier_task_is_next_within_a_second) {
     enum { STEP = 10, SECOND_MS = 1000, TIMES = 9 };
     char early[ID], first[ID];
