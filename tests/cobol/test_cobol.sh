@@ -123,19 +123,21 @@ open_tasks() {
 
 # Four times fifteen tasks, and each time one of the two is killed. The worker in C comes when the two have begun.
 crowd() {
-  local first victim tries=0
+  local first victim tries
   start_worker A "$build/examples/PAYWORK"
   start_worker B "$build/examples/PAYWORK"
   for first in 20 35 50 65; do
     seq $first $((first + 14)) | sed "s/.*/$some&,10.25,1000/; 1i biz_key,params,max_failures" |
       "$build/taskpool" enqueue --file - --handler salary >/dev/null
-    while [ "$(open_tasks)" = 15 ] && [ $((++tries)) -lt 3000 ]; do :; done
+    tries=0
+    while [ "$(open_tasks)" = 15 ] && [ $((++tries)) -lt 3000 ]; do sleep 0.01; done
     if [ $first = 20 ]; then start_worker C "$build/tests/pay_worker"; fi
     victim=$([ $((first % 2)) = 0 ] && echo A || echo B)
     sleep "0.0$((RANDOM % 6))" # it is really killed, at any instruction
     kill_worker "$victim"
     start_worker "$victim" "$build/examples/PAYWORK"
   done
+  tries=0
   while [ "$(open_tasks)" != 0 ] && [ $((++tries)) -lt 3000 ]; do
     "$build/tests/advance" 61000
     sleep 0.1

@@ -149,15 +149,16 @@ TEST_ONCE(test_results__of_a_held_task_commit_with_it) {
 /* A settle with one is one statement more, and the transaction's begin where one statement settles; one
  * without is what it was. */
 TEST_ONCE(test_results__cost_a_statement_where_there_is_one) {
-    uint64_t statements[3];
-    for (int i = 0; i < 4; i++) {
+    uint64_t statements[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (int i = 0; i < 9; i++) { /* now and then one more says what the time is */
         const tp_task *task = put_and_claim(pool.a);
         uint64_t before = tp_conn_counters(pool.a)->statements;
-        if (i == 1 || i == 3)
-            must(tp_complete_with(pool.a, task, i == 3 ? "r" : NULL));
+        if (i % 3)
+            must(tp_complete_with(pool.a, task, i % 3 == 2 ? "r" : NULL));
         else
             must(tp_complete(pool.a, task));
-        if (i) statements[i - 1] = tp_conn_counters(pool.a)->statements - before;
+        uint64_t cost = tp_conn_counters(pool.a)->statements - before;
+        if (cost < statements[i % 3]) statements[i % 3] = cost;
     }
     expect_number(statements[0], statements[1]);
     bool in_two = pool.a->store.caps & TPI_CAP_MOVE_IN_TWO;

@@ -216,7 +216,7 @@ def crowd():
     all_handlers = {name: "pay" for name in ("pay", "asked", "tick")}
     plans = ["row", "hold"] + (["batch"] if ENTRY in ("sqlite", "postgres", "oramode") else ["skip"])
     return [version.work(all_handlers if plan == "hold" else {**all_handlers, "flaky": "flaky"}, "--plan", plan, "--threads=2",
-                         "--batch=4", "--queue=2", "--schedules") for version in BOTH for plan in plans]
+                         "--batch=4", "--queue=2", "--schedules", "--lease=1h") for version in BOTH for plan in plans]
 
 
 def check_schedule():

@@ -114,7 +114,7 @@ TEST(test_server__a_slow_task_is_not_dispatched_again) {
     await(count_where("finished", "handler = 'slow' AND state = 'done'") == 1);
 }
 
-enum { SCANS = 6, SLOW_MS = 50, POLL_MS = 80, EARLY_MS = 8 /* a scan may come a tenth early */ };
+enum { SCANS = 6, SLOW_MS = 250, POLL_MS = 400, EARLY_MS = 40 /* a scan may come a tenth early */ };
 
 static struct {
     atomic_int count;

@@ -371,6 +371,16 @@ static int let_go(void **state) {
     return rig_tear_down(state);
 }
 
+/* It claims no more, and asks for its settles again for as long as the test takes. */
+static void stop_and_go_on(tp_worker *worker) {
+    tp_worker_stop(worker);
+    while (!atomic_load(&worker->life.stopped_at))
+        rig_pause_10_ms();
+    atomic_fetch_add(&worker->life.stopped_at, 3600000);
+    while (!atomic_load(&worker->life.claims_ended))
+        rig_pause_10_ms();
+}
+
 /* To the second worker's lease renewer its claim seems lost before it is known that the first has done it. */
 TEST_BETWEEN(test_in_flight__nor_by_another_worker_of_the_process, rig_set_up, let_go) {
     char owner[TP_ID_SIZE];
@@ -381,9 +391,7 @@ TEST_BETWEEN(test_in_flight__nor_by_another_worker_of_the_process, rig_set_up, l
     must(tp_worker_start(first));
     rig_await_seen(aim, 2);
     atomic_store(&renewer_away, false);
-    tp_worker_stop(first);
-    while (!atomic_load(&first->life.claims_ended))
-        rig_pause_10_ms();
+    stop_and_go_on(first);
     asked = faults_count("settle_extend");
     kept = &first->jobs.lock;
     pthread_mutex_lock(kept);
@@ -417,9 +425,7 @@ TEST(test_hold__what_is_done_here_and_cannot_be_compared_holds_up_no_others) {
     size_t aim = set_away(FAULTS_DEAD);
     must(tp_worker_start(first));
     rig_await_seen(aim, 2);
-    tp_worker_stop(first);
-    while (!atomic_load(&first->life.claims_ended))
-        rig_pause_10_ms();
+    stop_and_go_on(first);
     sql_run(pool.eye,
             "UPDATE tp_pending SET state = 'pending', owner = NULL, due_at = 0 WHERE handler = '%s'",
             pool.handler);
