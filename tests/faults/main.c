@@ -154,12 +154,14 @@ int main(int argc, char **argv) {
     }
     tpi_schema_pause_ms = 1;
     pool_open();
+    snapshot_open();
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         if (!only || strcmp(only, groups[i]->name) == 0) add_group(groups[i]);
     if (test_count == 0) print_error("test_faults: there is no group %s\n", only);
     int failed = test_count ? _cmocka_run_group_tests("faults", tests, test_count, NULL, NULL) : 1;
     failed += audit_is_broken();
     points_print();
+    snapshot_close();
     pool_close();
     return failed != 0;
 }

@@ -84,8 +84,18 @@ static void add_sql(char *sql, const char *format, ...) {
     va_end(list);
 }
 
-/* One statement for all of them: the statements of the reading are most of what a run costs. */
-static bool read_parts(struct snapshot *snapshot, const struct part *parts, size_t count) {
+/* The readings are most of what a run costs. So the statements, one for all tables, are prepared once, on a
+ * connection that lives as long as they. */
+static struct pool_raw reader;
+static SQLHSTMT read_ids, read_names, read_results, count_rows;
+
+static SQLHSTMT prepare(const char *sql) {
+    SQLHSTMT stmt = sql_prepare(reader.dbc, "%s", sql);
+    sure(stmt, "%s", sql_reason());
+    return stmt;
+}
+
+static SQLHSTMT prepare_parts(const struct part *parts, size_t count) {
     char sql[SQL_MAX] = "";
     for (size_t i = 0; i < count; i++) {
         const struct part *part = &parts[i];
@@ -93,20 +103,65 @@ static bool read_parts(struct snapshot *snapshot, const struct part *parts, size
                 part->name, part->id, part->word, part->owner, part->number, part->time, part->from);
     }
     add_sql(sql, " ORDER BY 2, 1, 3, 5");
-    return sql_raw_each(tp_conn_dbc(pool.eye), add_row, snapshot, "%s", sql);
+    return prepare(sql);
+}
+
+static const char *const wiped[] = {
+    "pending",
+    "finished",
+    "failed",
+    "history",
+    "fx",
+    "once",
+    "schedule",
+    "worker",
+    "pause",
+    "activity",
+    "request",
+    "request_row",
+    "calendar",
+    "calendar_day",
+    "step",
+    "gate_task",
+    "group",
+    "group_task",
+    "cancel",
+    "gate WHERE name <> '='",
+    "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'",
+};
+enum { WIPED = sizeof wiped / sizeof wiped[0] };
+
+static SQLHSTMT prepare_counts(void) {
+    char sql[SQL_MAX] = "";
+    for (int i = 0; i < WIPED; i++)
+        add_sql(sql, "%sSELECT %d, COUNT(*) FROM tp_%s", i ? " UNION ALL " : "", i, wiped[i]);
+    return prepare(sql);
+}
+
+void snapshot_open(void) {
+    sure(pool_raw_open(&reader), "cannot open a plain connection");
+    read_ids = prepare_parts(of_ids, sizeof of_ids / sizeof of_ids[0]);
+    read_names = prepare_parts(of_names, sizeof of_names / sizeof of_names[0]);
+    /* A result may be too long a text for a union. */
+    read_results = prepare("SELECT 'result', id, result, '', 0, 0 FROM tp_finished "
+                           "WHERE result IS NOT NULL ORDER BY 2");
+    count_rows = prepare_counts();
+}
+
+void snapshot_close(void) {
+    SQLHSTMT prepared[] = {read_ids, read_names, read_results, count_rows};
+    for (size_t i = 0; i < sizeof prepared / sizeof prepared[0]; i++)
+        SQLFreeHandle(SQL_HANDLE_STMT, prepared[i]);
+    pool_raw_close(&reader);
 }
 
 void snapshot_read(struct snapshot *snapshot) {
-    SQLHDBC dbc = tp_conn_dbc(pool.eye);
     snapshot->count = 0;
     snapshot->text[0] = '\0';
-    bool read = read_parts(snapshot, of_ids, sizeof of_ids / sizeof of_ids[0]) &&
-                read_parts(snapshot, of_names, sizeof of_names / sizeof of_names[0]);
-    /* A result may be too long a text for a union. */
-    read = read && sql_raw_each(dbc, add_row, snapshot,
-                                "SELECT 'result', id, result, '', 0, 0 FROM tp_finished "
-                                "WHERE result IS NOT NULL ORDER BY 2");
-    read = read && sql_raw_each(dbc, add_row, snapshot,
+    bool read = sql_prepared_each(read_ids, add_row, snapshot) &&
+                sql_prepared_each(read_names, add_row, snapshot) &&
+                sql_prepared_each(read_results, add_row, snapshot);
+    read = read && sql_raw_each(reader.dbc, add_row, snapshot,
                                 "SELECT 'audit', NULL, action, NULL, changed, seq - %" PRId64
                                 " FROM tp_audit WHERE seq > %" PRId64 " ORDER BY seq",
                                 audit_base, audit_base);
@@ -120,36 +175,11 @@ static void note_rows(const struct sql_row *cells, void *arg) {
 
 /* Few of them have any. */
 void snapshot_wipe(void) {
-    static const char *const rows[] = {"pending",
-                                       "finished",
-                                       "failed",
-                                       "history",
-                                       "fx",
-                                       "once",
-                                       "schedule",
-                                       "worker",
-                                       "pause",
-                                       "activity",
-                                       "request",
-                                       "request_row",
-                                       "calendar",
-                                       "calendar_day",
-                                       "step",
-                                       "gate_task",
-                                       "group",
-                                       "group_task",
-                                       "cancel",
-                                       "gate WHERE name <> '='",
-                                       "meta WHERE SUBSTR(name, 1, 4) = 'keep' OR name = 'four_eyes'"};
-    enum { TABLES = sizeof rows / sizeof rows[0] };
-    bool has_rows[TABLES] = {false};
-    char sql[SQL_MAX] = "";
-    for (int i = 0; i < TABLES; i++)
-        add_sql(sql, "%sSELECT %d, COUNT(*) FROM tp_%s", i ? " UNION ALL " : "", i, rows[i]);
-    sure(sql_raw_each(tp_conn_dbc(pool.eye), note_rows, has_rows, "%s", sql), "%s", sql_reason());
+    bool has_rows[WIPED] = {false};
+    sure(sql_prepared_each(count_rows, note_rows, has_rows), "%s", sql_reason());
     must(tp_begin(pool.eye));
-    for (size_t i = 0; i < TABLES; i++)
-        if (has_rows[i]) sql_run(pool.eye, "DELETE FROM tp_%s", rows[i]);
+    for (size_t i = 0; i < WIPED; i++)
+        if (has_rows[i]) sql_run(pool.eye, "DELETE FROM tp_%s", wiped[i]);
     must(tp_commit(pool.eye));
     audit_base = sql_number(pool.eye, "SELECT seq FROM tp_audit_head");
 }

@@ -1,5 +1,4 @@
-/* All that the tables hold, read by plain SQL over pool.eye, a session that never fails, and what it must be.
- */
+/* All that the tables hold, read by plain SQL over sessions that never fail, and what it must be. */
 #ifndef TESTS_FAULTS_SNAPSHOT_H
 #define TESTS_FAULTS_SNAPSHOT_H
 
@@ -27,6 +26,10 @@ struct snapshot {
     size_t count; /* may be more than are kept */
     char text[SNAPSHOT_TEXT];
 };
+
+/* After pool_open; before pool_close. */
+void snapshot_open(void);
+void snapshot_close(void);
 
 void snapshot_read(struct snapshot *snapshot);
 /* Empties all tables of the pool. */

@@ -43,8 +43,10 @@ static void keep_reason(SQLSMALLINT type, SQLHANDLE handle, const char *sql) {
              (int)native, sql);
 }
 
-/* NULL: it failed. */
-static SQLHSTMT execute(SQLHDBC dbc, const char *format, va_list list) {
+typedef SQLRETURN (*begin_fn)(SQLHSTMT stmt, SQLCHAR *sql, SQLINTEGER length);
+
+/* By SQLExecDirect or SQLPrepare. NULL: it failed. */
+static SQLHSTMT begin(begin_fn how, SQLHDBC dbc, const char *format, va_list list) {
     char asked[TEXT], sql[TEXT];
     SQLHSTMT stmt = NULL;
     vsnprintf(asked, sizeof asked, format, list);
@@ -53,11 +55,15 @@ static SQLHSTMT execute(SQLHDBC dbc, const char *format, va_list list) {
     if (!dbc || !SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt))) return NULL;
     /* Where no setting ends a wait for a lock, a deadlock may leave one of the two waiting. */
     if (pool_on_oracle()) SQLSetStmtAttr(stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)WAIT_S, 0);
-    SQLRETURN answer = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
+    SQLRETURN answer = how(stmt, (SQLCHAR *)sql, SQL_NTS);
     if (SQL_SUCCEEDED(answer) || answer == SQL_NO_DATA) return stmt;
     keep_reason(SQL_HANDLE_STMT, stmt, sql);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
     return NULL;
+}
+
+static SQLHSTMT execute(SQLHDBC dbc, const char *format, va_list list) {
+    return begin(SQLExecDirect, dbc, format, list);
 }
 
 bool sql_fetch(SQLHSTMT stmt, struct sql_row *row) {
@@ -96,6 +102,26 @@ bool sql_raw_each(SQLHDBC dbc, sql_see_fn see, void *arg, const char *format, ..
     while (sql_fetch(stmt, &row))
         see(&row, arg);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    return true;
+}
+
+SQLHSTMT sql_prepare(SQLHDBC dbc, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    SQLHSTMT stmt = begin(SQLPrepare, dbc, format, list);
+    va_end(list);
+    return stmt;
+}
+
+bool sql_prepared_each(SQLHSTMT stmt, sql_see_fn see, void *arg) {
+    struct sql_row row;
+    if (!SQL_SUCCEEDED(SQLExecute(stmt))) {
+        keep_reason(SQL_HANDLE_STMT, stmt, "a prepared statement");
+        return false;
+    }
+    while (sql_fetch(stmt, &row))
+        see(&row, arg);
+    SQLFreeStmt(stmt, SQL_CLOSE);
     return true;
 }
 

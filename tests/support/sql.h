@@ -46,5 +46,9 @@ bool sql_raw_number(SQLHDBC dbc, int64_t *number, const char *format, ...) SQL_F
 /* One call of see for each row. */
 typedef void (*sql_see_fn)(const struct sql_row *row, void *arg);
 bool sql_raw_each(SQLHDBC dbc, sql_see_fn see, void *arg, const char *format, ...) SQL_FORMAT(4);
+/* The same for what is asked often, without parameters: to be freed before its connection. NULL: it failed.
+ */
+SQLHSTMT sql_prepare(SQLHDBC dbc, const char *format, ...) SQL_FORMAT(2);
+bool sql_prepared_each(SQLHSTMT stmt, sql_see_fn see, void *arg);
 
 #endif

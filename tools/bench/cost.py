@@ -10,7 +10,7 @@ import measure
 import shell
 
 TASKS = {"server": 20000, "instructions": 2000}  # callgrind makes a program fifty times slower
-TRIES = 3  # of the server's time; the least counts, for whoever shares a core makes it longer
+TRIES = 3  # of a server's time; the least counts, for whoever shares a core makes it longer
 GROUPS = {"enqueue": 500, "lease": 500, "hold": 500, "one": 1}
 
 
@@ -31,6 +31,11 @@ def instructions(words, env, function, on=()):
     return total, sum(count for count, line in counts if re.search(r"(src|dialects|sql)/[^ ]*:.*/measure\]$", line))
 
 
+def tries(database):
+    """SQLite has no server, and counts repeat."""
+    return range(1 if database.name == "sqlite" else TRIES)
+
+
 def taskpool(database, name, tasks):
     on = [os.path.join(shell.ROOT, "tests", "support", "on_database.sh"), database.name]
 
@@ -38,8 +43,8 @@ def taskpool(database, name, tasks):
         return [database.program("tools/measure"), "cost", "--measure", name, "--tasks", str(count), "--group", str(GROUPS[name])]
 
     count, few = share(name, "server", tasks), share(name, "instructions", tasks)
-    tries = [shell.run_paused(on + words(count), database.settings_env(), database.server_us) for _ in range(TRIES)]
-    spent, counted = min(spent for spent, _ in tries), tries[0][1]
+    runs = [shell.run_paused(on + words(count), database.settings_env(), database.server_us) for _ in tries(database)]
+    spent, counted = min(spent for spent, _ in runs), runs[0][1]
     total, own = instructions(words(few), database.settings_env(), "work", on)
     return [measure.figure(name, "taskpool", tasks=count, instructions=total / few, library=own / few,
                            **server_part(database, spent / count), **counted)]
@@ -59,11 +64,10 @@ def raw_once(database, name, count):
 
 def raw(database, name, tasks):
     if database.name == "postgres":  # no program: one session sends the scripts
-        tries = [cpu.raw_script(database, name) for _ in range(TRIES)]
-        spent, statements = min(tries)
+        spent, statements = min(cpu.raw_script(database, name) for _ in tries(database))
         return [measure.figure(name, "raw", server_us=spent, statements=statements, round_trips=statements)]
     count, few = share(name, "server", tasks), share(name, "instructions", tasks)
-    spent, result = min((raw_once(database, name, count) for _ in range(TRIES)), key=lambda one: one[0])
+    spent, result = min((raw_once(database, name, count) for _ in tries(database)), key=lambda one: one[0])
     # What a program does once is in both.
     once, twice = (instructions(*measure.raw_prepared(database, name, part * few, GROUPS[name]), "run_connection")[0] for part in (1, 2))
     statements = result["statements"] / count
