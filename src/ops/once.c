@@ -112,26 +112,37 @@ static void keep_try(struct tpi_once_tries *tries, struct tpi_once_try *one) {
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
-/* Two sessions may be at the same key: outside a transaction the loser only has to ask again. Not on a
- * borrowed connection: the conflict may have ended a transaction there. */
-static tp_status once_alone(tp_conn *conn, const char *key, struct request *request) {
-    struct tpi_once_try *one = take_try(&conn->env->once, key);
-    bool again = one != NULL;
-    if (!one) one = new_try(key);
-    if (!one) return tpi_error(TP_NOMEM, "out of memory");
+/* By the mark of this try. Two sessions may be at the same key: outside a transaction the loser only has to
+ * ask again. Not on a borrowed connection: the conflict may have ended a transaction there. */
+static tp_status ask_by(tp_conn *conn, const struct tpi_once_try *one, struct request *request) {
     request->mark = one->mark;
     tpi_args_text(&request->args, TPI_P_token, one->mark);
     tp_status status = TP_CONFLICT;
     for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
         status = add_key(&conn->store, request);
     status = tpi_refused_judge(&conn->store, status, "once", find_key, request);
-    status = tpi_conn_answer(conn, status);
-    /* The database may have done it all the same. */
-    bool unsure = status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
-    if (status >= TP_OK || (!again && !unsure))
-        free(one);
-    else
-        keep_try(&conn->env->once, one);
+    return tpi_conn_answer(conn, status);
+}
+
+/* A key that is there may be that of another try that was kept: of two threads whose tries got no answer. */
+static tp_status once_alone(tp_conn *conn, const char *key, struct request *request) {
+    struct tpi_once_tries *tries = &conn->env->once;
+    struct tpi_once_try *one = take_try(tries, key);
+    bool again = one != NULL;
+    tp_status status = TP_EXISTS;
+    if (!one) one = new_try(key);
+    if (!one) return tpi_error(TP_NOMEM, "out of memory");
+    while (one && status == TP_EXISTS) {
+        status = ask_by(conn, one, request);
+        /* The database may have done it all the same. */
+        bool unsure = status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
+        if (status >= TP_OK || (!again && !unsure))
+            free(one);
+        else
+            keep_try(tries, one);
+        one = status == TP_EXISTS ? take_try(tries, key) : NULL;
+        again = true;
+    }
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <sqlext.h>
 
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(once, ONCE);
 
@@ -218,6 +219,31 @@ TEST(test_once__asked_again_later_it_still_knows_its_own_tries) {
     for (int i = 0; i < 3; i++) {
         expect(i < 2 ? TP_OK : TP_EXISTS, tp_once(pool.a, keys[i], NULL));
         expect(TP_EXISTS, tp_once(pool.a, keys[i], NULL));
+    }
+}
+
+/* The second asks while the first's call is under way, and is stored; neither hears of it. */
+static void lose_the_second(struct tpi_link *link, void *key) {
+    (void)link;
+    (void)faults_at(.statement = "once_add", .times = 1, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD);
+    expect(TP_DISCONNECTED, tp_once(pool.b, key, NULL));
+}
+
+TEST(test_once__asked_again_it_knows_each_of_two_tries_with_one_key) {
+    for (int second = 0; second < 2; second++) {
+        char key[KEY];
+        new_key(key, second);
+        faults_open();
+        faults_clear();
+        (void)faults_at(.statement = "once_add", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD,
+                        .meet = lose_the_second, .arg = key);
+        expect(TP_DISCONNECTED, tp_once(pool.a, key, NULL));
+        must(tp_conn_reopen(pool.a));
+        must(tp_conn_reopen(pool.b));
+        must(tp_once(second ? pool.b : pool.a, key, NULL));
+        for (int i = 0; i < 3; i++)
+            expect(TP_EXISTS, tp_once(i % 2 ? pool.b : pool.a, key, NULL));
+        expect_number(in_ledger(key), 1);
     }
 }
 
