@@ -98,6 +98,7 @@ static void hand_on(struct tpi_cycle *cycle, size_t i, struct tpi_job *job) {
     const struct tpi_job *held = cycle->jobs[i];
     const struct tpi_outcome *outcome = &held->settle.outcome;
     struct tpi_completer *completer = cycle->part->completer;
+    atomic_store(&job->started, atomic_load(&held->started));
     if (job->done) {
         tpi_completer_submit(completer, job, TP_RUN_DONE, NULL, 0, false);
     } else if (!is_to_run_again(cycle, i)) {
@@ -186,7 +187,7 @@ static void find_out(struct tpi_cycle *cycle, tp_status failure) {
     if (stored || fate == TPI_FATE_STORED)
         record(cycle, cycle->ran - 1, cycle->ran);
     else if (fate == TPI_FATE_UNKNOWN)
-        tpi_record_unstored(cycle->part->record, last->task, cycle->why);
+        tpi_record_unknown(cycle->part->record, last->task, cycle->why);
 }
 
 void tpi_cycle_settle(struct tpi_cycle *cycle) {
