@@ -149,7 +149,8 @@ typedef struct tp_env tp_env;
  *   Prefix=tp_                                     [A-Za-z][A-Za-z0-9_]{0,15}, in front of every table name
  *   Plan=row|batch|skip|hold|cas                   absent: the dialect's own choice
  * Values with special characters stand in braces, }} is one closing brace. Nothing is connected yet.
- * TP_MISUSE: the string cannot be read, or a key or value is not known. */
+ * A tp_env belongs to the process that opened it: after a fork the child opens its own. TP_MISUSE: the string
+ * cannot be read, or a key or value is not known. */
 TP_API TP_CHECKED tp_status tp_env_open(const char *connection_string, tp_env **env);
 /* Every connection and worker of the environment must have been closed before. */
 TP_API void tp_env_close(tp_env *env);
