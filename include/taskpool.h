@@ -149,7 +149,8 @@ typedef struct tp_env tp_env;
  *   Prefix=tp_                                     [A-Za-z][A-Za-z0-9_]{0,15}, in front of every table name
  *   Plan=row|batch|skip|hold|cas                   absent: the dialect's own choice
  * Values with special characters stand in braces, }} is one closing brace. Nothing is connected yet.
- * TP_MISUSE: the string cannot be read, or a key or value is not known. */
+ * A tp_env belongs to the process that opened it: after a fork the child opens its own. TP_MISUSE: the string
+ * cannot be read, or a key or value is not known. */
 TP_API TP_CHECKED tp_status tp_env_open(const char *connection_string, tp_env **env);
 /* Every connection and worker of the environment must have been closed before. */
 TP_API void tp_env_close(tp_env *env);
@@ -1676,7 +1677,7 @@ typedef struct tp_worker_info {
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
     uint64_t unstored; /* tasks, since the start, of which it could not be stored in time what became of them,
                         * or is not known whether it was: those still open come back when their leases end,
-                        * and what was done is done again */
+                        * and what was done outside a transaction, as its event says, is done again */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
     { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

@@ -25,7 +25,8 @@ extern "C" {
  * dedup_key (docs/borrowing.md). In autocommit mode, what takes more than one statement answers TP_MISUSE,
  * unless a BEGIN of the application's own is open and the driver lets that be known (those of PostgreSQL,
  * MariaDB, MySQL and SQLite do): switch autocommit off, or begin first. One tp_env, one database: what
- * tp_once knows of its tries in autocommit mode is the tp_env's; for a second database open a second tp_env.
+ * tp_once knows of its tries in autocommit mode (with those four drivers; with others, TP_EXISTS may be its
+ * own lost try) is the tp_env's; for a second database open a second tp_env.
  * Whoever opened the connection closes it, after tp_conn_close. */
 TP_API TP_CHECKED tp_status tp_conn_borrow(tp_env *env, SQLHDBC dbc, tp_conn **conn);
 

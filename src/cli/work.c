@@ -126,8 +126,8 @@ static enum cli_exit say_unstored(tp_worker *worker) {
     return cli_fail(
         EXIT_UNREACHABLE,
         "what became of %llu task%s could not be stored, or is not known; the errors above name them. "
-        "One that is still open runs again when its lease ends, even if it is done: cancel it to prevent "
-        "that",
+        "One that is done, as its error says, and still open runs again when its lease ends: cancel it to "
+        "prevent that. The others run again as they should: do not cancel them",
         (unsigned long long)info.unstored, info.unstored == 1 ? "" : "s");
 }
 

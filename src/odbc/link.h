@@ -122,6 +122,8 @@ bool tpi_link_ask_dead(struct tpi_link *link);
 TP_CHECKED tp_status tpi_link_open(struct tpi_link *link, struct tpi_source *source, bool utc);
 /* Is the connection in autocommit mode? TP_CONFLICT: the server has rolled back what was open. */
 TP_CHECKED tp_status tpi_link_autocommit(struct tpi_link *link, bool *on);
+/* The same by the driver's attribute alone: without the server, which may know of another mode. */
+bool tpi_link_autocommit_set(struct tpi_link *link);
 /* In autocommit mode: is a transaction open that the application began by a statement of its own? False also
  * where the driver's profile cannot say. */
 TP_CHECKED tp_status tpi_link_own_tx(struct tpi_link *link, bool *open);

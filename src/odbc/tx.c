@@ -17,6 +17,12 @@ static tp_status set_autocommit(struct tpi_link *link, bool on) {
     return SQL_SUCCEEDED(answer) ? TP_OK : tpi_link_failed(link, SQL_HANDLE_DBC, link->dbc);
 }
 
+bool tpi_link_autocommit_set(struct tpi_link *link) {
+    SQLUINTEGER mode = SQL_AUTOCOMMIT_ON;
+    SQLRETURN answer = TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
+    return !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
+}
+
 /* A question that fails is no answer, and no error of the caller's: a transaction that failed, or a lost
  * connection, is reported by the statement that follows. But where the server has rolled back, that one would
  * begin another transaction. */
@@ -31,9 +37,7 @@ tp_status tpi_link_autocommit(struct tpi_link *link, bool *on) {
         *on = status == TP_OK && strcmp(answer, "1") == 0;
         return TP_OK;
     }
-    SQLUINTEGER mode = SQL_AUTOCOMMIT_ON;
-    SQLRETURN answer = TPI_ODBC_SURE(link, SQLGetConnectAttr, link->dbc, SQL_ATTR_AUTOCOMMIT, &mode, 0, NULL);
-    *on = !SQL_SUCCEEDED(answer) || mode == SQL_AUTOCOMMIT_ON;
+    *on = tpi_link_autocommit_set(link);
     return TP_OK;
 }
 

@@ -68,14 +68,26 @@ static tp_status check(const char *key, const tp_task *task) {
 
 /* ---- Tries without an answer --------------------------------------------------------------------------- */
 
+/* Called with the lock held. */
+static struct tpi_once_try **find_try(struct tpi_once_tries *tries, const char *key) {
+    struct tpi_once_try **at = &tries->first;
+    while (*at && strcmp((*at)->key, key) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static bool has_try(struct tpi_once_tries *tries, const char *key) {
+    pthread_mutex_lock(&tries->lock);
+    bool has = *find_try(tries, key) != NULL;
+    pthread_mutex_unlock(&tries->lock);
+    return has;
+}
+
 /* Takes it out of the list: of two who ask at once only one may go on with an earlier try. NULL: there is
  * none. */
 static struct tpi_once_try *take_try(struct tpi_once_tries *tries, const char *key) {
     pthread_mutex_lock(&tries->lock);
-    struct tpi_once_try **at = &tries->first;
-    while (*at && strcmp((*at)->key, key) != 0)
-        at = &(*at)->next;
-    struct tpi_once_try *one = *at;
+    struct tpi_once_try **at = find_try(tries, key), *one = *at;
     if (one) {
         *at = one->next;
         tries->count--;
@@ -112,45 +124,74 @@ static void keep_try(struct tpi_once_tries *tries, struct tpi_once_try *one) {
 
 /* ---- The call ------------------------------------------------------------------------------------------ */
 
+/* On a borrowed connection whose driver lets a BEGIN of the caller's own be known. */
+static bool may_be_alone(const tp_conn *conn) {
+    return !conn->store.link.owned && conn->store.link.driver->own_tx;
+}
+
+/* Not in a transaction of the caller's: if that were rolled back, nobody would know the try any more. So it
+ * stays in the list until the mode is known. */
+static tp_status take_if_alone(tp_conn *conn, const char *key, struct tpi_once_try **one) {
+    struct tpi_once_tries *tries = &conn->env->once;
+    bool open = !tpi_conn_is_alone(conn);
+    tp_status status = TP_OK;
+    if (may_be_alone(conn) && has_try(tries, key)) status = tpi_conn_in_transaction(conn, &open);
+    *one = status == TP_OK && !open ? take_try(tries, key) : NULL;
+    return status;
+}
+
+/* The database may have done it all the same. In a transaction it has not: that is given up. */
+static bool is_unsure(tp_conn *conn, tp_status status) {
+    if (status >= TP_OK || status == TP_CONFLICT || status == TP_TOOBIG) return false;
+    return tpi_conn_is_alone(conn) || (may_be_alone(conn) && tpi_link_autocommit_set(&conn->store.link));
+}
+
 /* Two sessions may be at the same key: outside a transaction the loser only has to ask again. Not on a
  * borrowed connection: the conflict may have ended a transaction there. */
-static tp_status once_alone(tp_conn *conn, const char *key, struct request *request) {
-    struct tpi_once_try *one = take_try(&conn->env->once, key);
+static tp_status ask(tp_conn *conn, struct request *request) {
+    struct tpi_scope scope;
+    tp_status status = TP_CONFLICT;
+    if (tpi_conn_is_alone(conn)) {
+        for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
+            status = add_key(&conn->store, request);
+    } else {
+        status = tpi_scope_begin_put(conn, &scope, true);
+        if (status == TP_OK) status = add_key(&conn->store, request);
+        status = tpi_scope_end(conn, &scope, status);
+    }
+    status = tpi_refused_judge(&conn->store, status, "once", find_key, request);
+    return tpi_conn_answer(conn, status);
+}
+
+/* A key that is there may be that of another try that was kept: of two threads whose tries got no answer. */
+static tp_status ask_by_tries(tp_conn *conn, const char *key, struct request *request) {
+    struct tpi_once_try *one;
+    tp_status status = take_if_alone(conn, key, &one), taken = TP_OK;
+    if (status != TP_OK) return status;
     bool again = one != NULL;
     if (!one) one = new_try(key);
     if (!one) return tpi_error(TP_NOMEM, "out of memory");
-    request->mark = one->mark;
-    tpi_args_text(&request->args, TPI_P_token, one->mark);
-    tp_status status = TP_CONFLICT;
-    for (int i = 0; i < TRIES && status == TP_CONFLICT; i++)
-        status = add_key(&conn->store, request);
-    status = tpi_refused_judge(&conn->store, status, "once", find_key, request);
-    status = tpi_conn_answer(conn, status);
-    /* The database may have done it all the same. */
-    bool unsure = status < TP_OK && status != TP_CONFLICT && status != TP_TOOBIG;
-    if (status >= TP_OK || (!again && !unsure))
-        free(one);
-    else
-        keep_try(&conn->env->once, one);
-    return status;
+    for (; one; again = true) {
+        request->mark = one->mark;
+        tpi_args_text(&request->args, TPI_P_token, one->mark);
+        status = ask(conn, request);
+        if (status >= TP_OK || (!again && !is_unsure(conn, status)))
+            free(one);
+        else
+            keep_try(&conn->env->once, one);
+        one = NULL;
+        if (status == TP_EXISTS) taken = take_if_alone(conn, key, &one);
+    }
+    return taken == TP_OK ? status : taken;
 }
 
 tp_status tp_once(tp_conn *conn, const char *key, const tp_task *task) {
     struct request request = {.mark = NULL};
-    struct tpi_scope scope;
-    char mark[TPI_UUID_SIZE];
     tp_status status = tpi_conn_ready_to_put(conn);
     if (status == TP_OK) status = check(key, task);
     if (status != TP_OK) return tpi_conn_doom(conn, status);
     tpi_args_text(&request.args, TPI_P_once_key, key);
     if (task) tpi_args_text(&request.args, TPI_P_id, task->id);
     if (task) tpi_args_text(&request.args, TPI_P_handler, task->handler);
-    if (tpi_conn_is_alone(conn)) return once_alone(conn, key, &request);
-    tpi_uuid_random(mark);
-    request.mark = mark;
-    tpi_args_text(&request.args, TPI_P_token, mark);
-    status = tpi_scope_begin_put(conn, &scope, true);
-    if (status == TP_OK) status = add_key(&conn->store, &request);
-    status = tpi_scope_end(conn, &scope, status);
-    return tpi_refused_judge(&conn->store, status, "once", find_key, &request);
+    return tpi_conn_doom(conn, ask_by_tries(conn, key, &request));
 }

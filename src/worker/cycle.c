@@ -36,6 +36,7 @@ static tp_status ask_settle(tp_conn *conn, void *arg) {
         status = tpi_outcome_write(conn, cycle->jobs[i], &cycle->jobs[i]->settle.outcome);
         cycle->jobs[i]->exhausted = status == TP_EXHAUSTED;
     }
+    cycle->commits = status >= 0;
     if (status >= 0) status = tpi_commit_begin(conn);
     cycle->session->begun = status == TP_OK;
     return status;
@@ -98,6 +99,7 @@ static void hand_on(struct tpi_cycle *cycle, size_t i, struct tpi_job *job) {
     const struct tpi_job *held = cycle->jobs[i];
     const struct tpi_outcome *outcome = &held->settle.outcome;
     struct tpi_completer *completer = cycle->part->completer;
+    atomic_store(&job->started, atomic_load(&held->started));
     if (job->done) {
         tpi_completer_submit(completer, job, TP_RUN_DONE, NULL, 0, false);
     } else if (!is_to_run_again(cycle, i)) {
@@ -186,7 +188,10 @@ static void find_out(struct tpi_cycle *cycle, tp_status failure) {
     if (stored || fate == TPI_FATE_STORED)
         record(cycle, cycle->ran - 1, cycle->ran);
     else if (fate == TPI_FATE_UNKNOWN)
-        tpi_record_unstored(cycle->part->record, last->task, cycle->why);
+        tpi_record_unknown(cycle->part->record, last->task, cycle->why);
+    else if (once_more && cycle->commits && failure == TP_DISCONNECTED)
+        tpi_record_error(cycle->part->record, last->task,
+                         "its commit got no answer; it is run again unless it was stored");
 }
 
 void tpi_cycle_settle(struct tpi_cycle *cycle) {

@@ -23,6 +23,7 @@ struct tpi_cycle {
     bool doomed;  /* and something failed in it */
     bool lost;    /* the transaction failed, through no fault of the handler */
     bool refused; /* the last one's commit was, for good: it failed, if that is so */
+    bool commits; /* its commit was asked for */
     char why[TPI_TEXT_SIZE];
 };
 

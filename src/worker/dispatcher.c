@@ -32,7 +32,9 @@ static void put_back(struct tpi_dispatcher *dispatcher, const tp_task *task, int
     else if (status == TP_LOST)
         tpi_record_lost_unstarted(dispatcher->record, task);
     else
-        tpi_record_unstored(dispatcher->record, task, tp_last_error()->text);
+        tpi_record_unstored(dispatcher->record, task,
+                            "it was not begun by this claim, and could not be put back",
+                            tp_last_error()->text);
 }
 
 /* The owner hears of each task before any other word about it. */

@@ -76,16 +76,25 @@ void tpi_record_lost_unstarted(struct tpi_record *record, const tp_task *task) {
     record_lost(record, task, "the claim had gone to another before the task could be put back");
 }
 
-void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text) {
+void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *words,
+                         const char *text) {
+    char whole[2 * TPI_TEXT_SIZE];
+    snprintf(whole, sizeof whole, "%s: %s", words, text);
     atomic_fetch_add(&record->counts.unstored, 1);
-    tpi_record_error(record, task, text);
+    tpi_record_error(record, task, whole);
+}
+
+void tpi_record_unknown(struct tpi_record *record, const tp_task *task, const char *text) {
+    tpi_record_unstored(
+        record, task,
+        "whether its transaction was stored is not known; if it is still open, nothing of it is", text);
 }
 
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
-    char whole[2 * TPI_TEXT_SIZE];
-    snprintf(whole, sizeof whole, "%s%s",
-             job->done ? "it is done, but that could not be stored, so it will be done again: " : "", text);
-    tpi_record_unstored(record, job->task, whole);
+    const char *words = "it was not begun here, and could not be put back";
+    if (atomic_load(&job->started)) words = "it is not done, and what became of it could not be stored";
+    if (job->done) words = "it is done, but that could not be stored, so it will be done again";
+    tpi_record_unstored(record, job->task, words, text);
 }
 
 void tpi_record_lost_settle(struct tpi_record *record, struct tpi_job *job) {

@@ -34,9 +34,11 @@ void tpi_record_lost(struct tpi_record *record, const struct tpi_job *job, const
                      const char *text);
 /* It was claimed, not begun, and is another's by now. */
 void tpi_record_lost_unstarted(struct tpi_record *record, const tp_task *task);
-/* What became of it could not be stored, or nobody knows whether it was. */
-void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *text);
-/* The same of a job, whose outcome is given up. */
+/* What became of it could not be stored. words: whether it is done, for who might cancel it. */
+void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const char *words, const char *text);
+/* Nobody knows whether its transaction was stored. */
+void tpi_record_unknown(struct tpi_record *record, const tp_task *task, const char *text);
+/* The outcome of a job is given up. */
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text);
 
 #endif

@@ -290,7 +290,7 @@ static enum next find_out(struct tp_run *run, tp_verdict verdict, tp_status fail
     case TPI_FATE_UNKNOWN:
         break;
     }
-    tpi_record_unstored(run->runs->record, run->job->task, tp_last_error()->text);
+    tpi_record_unknown(run->runs->record, run->job->task, tp_last_error()->text);
     return RUN_ENDED;
 }
 

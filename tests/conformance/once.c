@@ -2,6 +2,7 @@
 #include <sqlext.h>
 
 #include "suite.h"
+#include "support/faults.h"
 
 THEME(once, ONCE);
 
@@ -219,6 +220,80 @@ TEST(test_once__asked_again_later_it_still_knows_its_own_tries) {
         expect(i < 2 ? TP_OK : TP_EXISTS, tp_once(pool.a, keys[i], NULL));
         expect(TP_EXISTS, tp_once(pool.a, keys[i], NULL));
     }
+}
+
+/* The second asks while the first's call is under way, and is stored; neither hears of it. */
+static void lose_the_second(struct tpi_link *link, void *key) {
+    (void)link;
+    (void)faults_at(.statement = "once_add", .times = 1, .fault = TPI_FAULT_ANSWER_LOST, .kind = FAULTS_DEAD);
+    expect(TP_DISCONNECTED, tp_once(pool.b, key, NULL));
+}
+
+TEST(test_once__asked_again_it_knows_each_of_two_tries_with_one_key) {
+    for (int second = 0; second < 2; second++) {
+        char key[KEY];
+        new_key(key, second);
+        faults_open();
+        faults_clear();
+        (void)faults_at(.statement = "once_add", .times = 1, .fault = TPI_FAULT_NOT_SENT, .kind = FAULTS_DEAD,
+                        .meet = lose_the_second, .arg = key);
+        expect(TP_DISCONNECTED, tp_once(pool.a, key, NULL));
+        must(tp_conn_reopen(pool.a));
+        must(tp_conn_reopen(pool.b));
+        must(tp_once(second ? pool.b : pool.a, key, NULL));
+        for (int i = 0; i < 3; i++)
+            expect(TP_EXISTS, tp_once(i % 2 ? pool.b : pool.a, key, NULL));
+        expect_number(in_ledger(key), 1);
+    }
+}
+
+/* A lent connection by itself is asked, and lost. */
+static void lose_lent(const char *key, bool made) {
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_ON);
+    lose_call("once_add", NULL, made);
+    expect(TP_DISCONNECTED, tp_once(loan.conn, key, NULL));
+    loan_close(&loan);
+    expect_number(in_ledger(key), made);
+}
+
+/* It can be known of some drivers alone whether a transaction was begun by a statement. */
+TEST(test_once__asked_again_on_a_lent_connection_it_knows_it_too) {
+    bool known = pool_driver()->own_tx != NULL;
+    struct loan loan = lent(SQL_AUTOCOMMIT_ON);
+    char key[KEY];
+    if (!known) not_tried("a lent connection that is surely in autocommit mode");
+    for (int made = 0; made < 2; made++) {
+        new_key(key, made);
+        lose_lent(key, made);
+        expect(known || !made ? TP_OK : TP_EXISTS, tp_once(loan.conn, key, NULL));
+        expect(TP_EXISTS, tp_once(loan.conn, key, NULL));
+        expect_number(in_ledger(key), 1);
+    }
+    new_key(key, 2);
+    lose_lent(key, true);
+    expect(known ? TP_OK : TP_EXISTS, tp_once(new_session(), key, NULL));
+}
+
+/* The ledger alone decides there, and what is known of the try is there still when that was rolled back. */
+TEST(test_once__a_lost_try_is_not_used_up_in_a_transaction_of_the_callers) {
+    char keys[2][KEY];
+    if (!pool_driver()->own_tx) skip();
+    struct loan loan = loan_open(SQL_AUTOCOMMIT_OFF);
+    for (int i = 0; i < 2; i++) {
+        new_key(keys[i], i);
+        lose_lent(keys[i], true);
+    }
+    expect(TP_EXISTS, tp_once(loan.conn, keys[0], NULL));
+    loan_end(&loan, SQL_ROLLBACK);
+    loan_close(&loan);
+    struct loan own = lent(SQL_AUTOCOMMIT_ON);
+    if (engine->begin) {
+        sure(sql_raw(own.raw.dbc, "%s", engine->begin), "%s", sql_reason());
+        expect(TP_EXISTS, tp_once(own.conn, keys[1], NULL));
+        sure(sql_raw(own.raw.dbc, "ROLLBACK"), "%s", sql_reason());
+    }
+    for (int i = 0; i < 2; i++)
+        must(tp_once(own.conn, keys[i], NULL));
 }
 
 TEST(test_once__and_another_s) {

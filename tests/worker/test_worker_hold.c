@@ -231,6 +231,17 @@ TEST(test_hold__a_commit_that_is_found_out_about_later_is_told) {
     rig_expect_paid(1, .runs = 1, .done = 1, .errors = 0);
 }
 
+/* The server may be at the commit still, when it is asked for the last time. */
+TEST(test_hold__a_commit_without_an_answer_of_a_task_that_is_open_is_told) {
+    rig_needs_hold();
+    faults_lose(commit_of_a_task(), TPI_FAULT_NOT_SENT, 0, 1);
+    tp_worker *worker = rig_start_with(1, rig_pay, .plan = "hold");
+    rig_await(TP_EVENT_DONE, 1);
+    rig_stop(worker);
+    rig_expect_told(TP_EVENT_ERROR, "its commit got no answer; it is run again unless it was stored");
+    rig_expect_paid(1, .runs = 2, .done = 1, .errors = 1);
+}
+
 TEST(test_hold__steps_too) {
     rig_needs_hold();
     rig_put(3, "x");

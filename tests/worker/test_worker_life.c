@@ -246,6 +246,23 @@ TEST(test_stop__while_offline_and_idle_ends_at_once) {
     if (took_ms > 1000) fail_msg("the stop took %d ms", (int)took_ms);
 }
 
+/* Nobody is to cancel it for fear that it is done twice. */
+TEST(test_stop__of_what_was_not_begun_and_cannot_be_put_back_is_said_that_it_was_not_begun) {
+    tp_worker *worker = rig_start_with(2, rig_wait, .threads = 1);
+    rig_await_arrived(1);
+    rig_await_queued(worker, 1);
+    size_t aim = faults_refuse("settle_release", FAULTS_LOCKED, 0, 1000000);
+    tp_worker_stop(worker);
+    rig_await_seen(aim, 1);
+    gate_open(&rig.gate);
+    must(tp_worker_join(worker));
+    expect_number(rig_info(worker).unstored, 1);
+    rig_finish(worker);
+    rig_expect_told(TP_EVENT_ERROR, "it was not begun here, and could not be put back");
+    rig_expect(1, 1, 0, .runs = 1);
+    rig_delete_pending();
+}
+
 TEST(test_stop__while_offline_gives_up_within_its_grace_and_leaves_the_rest_to_the_lease) {
     tp_worker *worker = rig_start(8, rig_wait);
     rig_await_arrived(3);
