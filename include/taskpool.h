@@ -950,7 +950,7 @@ TP_API TP_CHECKED tp_status tp_retention_get(tp_conn *conn, const char *pool, in
 /* Deletes at most limit rows that are past their time, in one transaction, and at most as many of "activity"
  * (but whole minutes) in another. deleted (may be NULL) gets how many. TP_DB also: the database's clock has
  * gone ahead by more than a day since the environment's last such call, less than a day ago; nothing was
- * deleted. */
+ * deleted. A new environment deletes at once. */
 TP_API TP_CHECKED tp_status tp_retention_apply(tp_conn *conn, size_t limit, size_t *deleted);
 
 /* ---- Four eyes --------------------------------------------------------------------------------------- */
