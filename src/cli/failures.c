@@ -22,9 +22,8 @@ const struct usage failures_usage = {
     "",
     "Groups the failed pool, and tasks that wait for a retry, by handler and reason; digits and ids in "
     "reasons\n"
-    "are made alike and shown as #. The largest group comes first, with the command that retries it. Of "
-    "each\n"
-    "pool the newest 100000 are read.\n"
+    "are made alike and shown as #. The largest group comes first, with the command that retries it, or\n"
+    "skips what is done and could only not be stored. Of each pool the newest 100000 are read.\n"
     "Exit code 1: nothing failed.\n",
     "  taskpool failures\n"
     "  taskpool failures --handler pay --since 2030-01-01T08:00Z\n"
@@ -37,7 +36,10 @@ const struct usage failures_usage = {
 struct found {
     const tp_list_request *request;
     struct listing *groups;
-    char **commands;
+    struct command {
+        char *text;
+        const char *warning;
+    } * commands;
     size_t count;
 };
 
@@ -48,7 +50,7 @@ static void add(const tp_failure *failure, void *arg) {
 
     listing_add(found->groups, &row);
     found->commands = cli_must(realloc(found->commands, (found->count + 1) * sizeof *found->commands));
-    found->commands[found->count++] = command;
+    found->commands[found->count++] = (struct command){command, row.warning};
 }
 
 static void print_commands(const struct found *found) {
@@ -56,8 +58,9 @@ static void print_commands(const struct found *found) {
     listing_print(found->groups);
     out_text("\nTo retry a group:\n");
     for (size_t i = 0; i < found->count; i++) {
-        char *shown = cli_must(escape_text(found->commands[i]));
+        char *shown = cli_must(escape_text(found->commands[i].text));
 
+        if (found->commands[i].warning) out_text("  # %s\n", found->commands[i].warning);
         out_text("  %s\n", shown);
         free(shown);
     }
@@ -70,7 +73,7 @@ static enum cli_exit show_failures(tp_conn *conn, const tp_list_request *request
 
     print_commands(&found);
     for (size_t i = 0; i < found.count; i++)
-        free(found.commands[i]);
+        free(found.commands[i].text);
     free(found.commands);
     listing_free(found.groups);
     if (status < 0) return cli_fail_tp(status);

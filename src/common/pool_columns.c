@@ -213,6 +213,7 @@ const struct column failure_columns[] = {
     {"EXAMPLE", "example", FAILURE(TEXT, example), .whole = true, .spare = 1},
     {"REASON", "reason_like", FAILURE(TEXT, reason)},
     {NULL, "retry", FAILURE(TEXT, retry)},
+    {NULL, "warning", FAILURE(TEXT, warning)},
     COLUMNS_END,
 };
 
@@ -255,15 +256,36 @@ static char *with_time(char *command, const char *option, int64_t at) {
     return at ? with_option(command, option, value_time_text(at, time), true) : command;
 }
 
+/* Of tasks whose reason begins so more is known than that they failed. */
+static const struct known {
+    const char *begins, *command, *pool, *warning;
+} kinds[] = {
+    {"done, but", "taskpool skip", "failed", "done, only not stored: a retry would do it again"},
+    {"lease lapsed, held by", "taskpool retry", NULL, "may have been done: ask the other side first"},
+    {"", "taskpool retry", NULL, NULL},
+};
+
+static const struct known *known_of(const char *reason) {
+    const struct known *known = kinds;
+
+    while (strncmp(reason, known->begins, strlen(known->begins)) != 0)
+        known++;
+    return known;
+}
+
 /* Plain SQL may put in any handler: its name is for a shell, too. */
 char *failure_command(const tp_failure *failure, const tp_list_request *request) {
+    const struct known *known = known_of(failure->reason_like);
     const struct {
         const char *option, *value;
     } others[] = {
-        {"pool", request->pool},           {"reason", request->reason}, {"biz-key", request->biz_key},
-        {"dedup-key", request->dedup_key}, {"worker", request->worker},
+        {"pool", known->pool ? known->pool : request->pool},
+        {"reason", request->reason},
+        {"biz-key", request->biz_key},
+        {"dedup-key", request->dedup_key},
+        {"worker", request->worker},
     };
-    char *command = with_option(cli_must(strdup("taskpool retry")), "handler", failure->handler,
+    char *command = with_option(cli_must(strdup(known->command)), "handler", failure->handler,
                                 is_plain(failure->handler));
 
     command = with_option(command, "reason-like", failure->reason_like, false);
@@ -275,6 +297,8 @@ char *failure_command(const tp_failure *failure, const tp_list_request *request)
 }
 
 struct failure_shown failure_shown(const tp_failure *failure, const char *command) {
-    return (struct failure_shown){failure->count,   failure->waiting,     failure->first,   failure->last,
-                                  failure->handler, failure->reason_like, failure->example, command};
+    return (struct failure_shown){
+        failure->count,   failure->waiting, failure->first,
+        failure->last,    failure->handler, failure->reason_like,
+        failure->example, command,          known_of(failure->reason_like)->warning};
 }

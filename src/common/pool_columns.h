@@ -30,10 +30,11 @@ bool worker_is_gone(const tp_worker_row *row);
 /* Fills shown. False: it ended, or died more than an hour ago, and is shown only when all are asked for. */
 bool worker_is_shown(const tp_worker_row *row, int64_t now, struct worker_shown *shown);
 
-/* A group of failures, and the command that retries it. */
+/* A group of failures, the command that retries it, and what must be known before (NULL: nothing). Of tasks
+ * that are known to be done the command skips it. */
 struct failure_shown {
     int64_t count, waiting, first, last;
-    const char *handler, *reason, *example, *retry;
+    const char *handler, *reason, *example, *retry, *warning;
 };
 extern const struct column failure_columns[];
 struct failure_shown failure_shown(const tp_failure *failure, const char *command);

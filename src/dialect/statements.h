@@ -299,6 +299,7 @@
     X(request_hold_failed, 0)                                                                                \
     X(request_hold_run, 0)                                                                                   \
     X(request_claimed, 0)                                                                                    \
+    X(request_unmarked, 0)                                                                                   \
     X(request_hold_once, 0)                                                                                  \
     X(request_forget, 0)                                                                                     \
     X(purge_pick_finished, 0)                                                                                \

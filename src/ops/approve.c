@@ -53,7 +53,11 @@ static tp_status say_stale(struct approval *approval, struct tpi_args *args) {
     static const struct tpi_column only[] = TPI_COLUMN_ONLY(UUID);
     const char *id = NULL;
     struct tpi_texts texts = {0};
-    tp_status status = tpi_store_read(&approval->conn->store, TPI_S_request_claimed, args, only, &texts, &id);
+    bool is_old = false;
+    tp_status status = tpi_store_exists(&approval->conn->store, TPI_S_request_unmarked, args, &is_old);
+    if (is_old) say(approval, "it was written by an older version, which did not note the runs", "");
+    if (status != TP_OK || is_old) return status == TP_OK ? TP_STALE : status;
+    status = tpi_store_read(&approval->conn->store, TPI_S_request_claimed, args, only, &texts, &id);
     if (status == TP_OK) say(approval, "a run that began since it was asked for has task ", id);
     tpi_texts_free(&texts);
     return status == TP_OK || status == TP_NONE ? TP_STALE : status;

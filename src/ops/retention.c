@@ -182,7 +182,7 @@ static tp_status ask_trusted_now(tp_conn *conn, int64_t *now) {
         return tpi_error(TP_DB,
                          "the database's clock has moved ahead by %" PRId64
                          " hours since retention last looked: it deletes nothing until that is put right, or "
-                         "a day is over",
+                         "a day is over; do not restart it: a new process deletes at once",
                          ahead / 3600000);
     atomic_store(&conn->env->clock_gap_ms, gap);
     atomic_store(&conn->env->clock_boot_ms, boot);

@@ -11,7 +11,7 @@
 
 /* What came after BASE_VERSION hinders no library that knows BASE_VERSION only: the tables still say that
  * this is what must be known, and beside it how far they have come. */
-enum { SCHEMA_VERSION = 9, BASE_VERSION = 2, TRIES = 10, LOCKED_TRIES = 3 };
+enum { SCHEMA_VERSION = 9, BASE_VERSION = 2, TRIES = 50, LOCKED_TRIES = 3 };
 
 int tpi_schema_pause_ms = 2000;
 
@@ -194,9 +194,9 @@ static tp_status check_rollback(tp_conn *conn) {
     return status == TP_EXISTS ? refuse_tables(conn) : status;
 }
 
-/* Two sessions that install at once get in each other's way; the loser starts again. So does, twice, who met
- * a transaction that uses a table which is to be changed: while it waited all others waited behind it, so
- * they go on for a while first. */
+/* Two sessions that install at once get in each other's way, at worst at each table; the loser starts again.
+ * So does, twice, who met a transaction that uses a table which is to be changed: while it waited all others
+ * waited behind it, so they go on for a while first. */
 static bool starts_again(tp_status status, int *locked) {
     if (status == TP_CONFLICT) return true;
     if (status != TP_TIMEOUT) return status < TP_OK && tpi_link_failed_as(TPI_CLASS_OBJECT_EXISTS);

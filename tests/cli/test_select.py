@@ -34,6 +34,20 @@ def groups(*args):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def test_failures_that_were_done():
+    """Whoever pastes what is shown does nothing again that is done."""
+    put("known")
+    fail_all("known", "done, but the database refuses to store that: check 7")
+    [group] = groups("--handler", "known")
+    check("it is skipped", group["retry"].startswith("taskpool skip "), group)
+    check("with a warning", "a retry would do it again" in (group.get("warning") or ""), group)
+    text = run("failures", "--handler", "known")[1]
+    check("both are shown", f"  # {group['warning']}\n  {group['retry']}\n" in text, text)
+    done = subprocess.run(["sh", "-c", shlex.quote(TASKPOOL) + group["retry"][len("taskpool"):] + " --json"],
+                          capture_output=True, env=environment({}), timeout=300)
+    check("the command works", json.loads(done.stdout)["done"] == 1, done.stderr)
+
+
 def test_failures():
     for i, reason in enumerate(HOSTILE):
         for _ in range(2 if i < 2 else 1):
@@ -53,6 +67,7 @@ def test_failures():
     rows = list(csv.DictReader(io.StringIO(run("failures", "--csv")[1], newline="")))
     check("CSV has the same groups", [(int(r["count"]), r["reason_like"], r["retry"]) for r in rows] ==
           [(g["count"], g["reason_like"], g["retry"]) for g in found], rows)
+    test_failures_that_were_done()
     key = put("pay", "--biz-key", "it's 7")
     fail_all("pay", HOSTILE[0])
     for option, value in (("--biz-key", "it's 7"), ("--since", str(shown(key)["settled_at"]))):

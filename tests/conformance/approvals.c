@@ -644,6 +644,19 @@ TEST(test_approvals__a_cancel_of_a_task_in_hand_is_of_that_run) {
     }
 }
 
+/* Before version 9 no request noted the runs. */
+TEST(test_approvals__a_cancel_that_an_older_version_asked_for_says_so) {
+    put_and_claim(pool.a);
+    switch_on();
+    const char *id = asked(TP_ACTION_CANCEL, "pending", 1);
+    sql_run(pool.eye, "DELETE FROM tp_request_row WHERE pool = 'run'");
+    expect(TP_STALE, approve_by(pool.b, id, "bob"));
+    expect_text("it was written by an older version");
+    expect_text("ask anew");
+    expect_over(id, "stale");
+    expect_number(count_of("tp_cancel WHERE who = 'ann'"), 0);
+}
+
 /* A claim records that the one before it lapsed. */
 TEST(test_approvals__a_cancel_is_of_a_run_that_follows_a_lapse) {
     const tp_task *task = lapse_and_claim(put_and_claim(pool.a));

@@ -224,6 +224,7 @@ TEST(test_keep__nothing_is_deleted_while_the_databases_clock_is_a_day_ahead) {
     for (int i = 0; i < 2; i++)
         expect(TP_DB, tp_retention_apply(pool.a, 1000, &deleted));
     expect_text("has moved ahead by 2");
+    expect_text("do not restart it");
     expect_number(rows_in("finished", pool.handler), 20);
     let_clock_go_ahead(-2 * HOUR); /* less than a day is none of that */
     must(tp_retention_apply(pool.a, 10, &deleted));

@@ -317,6 +317,7 @@
     X(request_rows_history, KEY, "")                                                                         \
     X(request_note_runs, ALL, "a request compares what is kept of it with the tasks of a batch")             \
     X(request_keys, KEY, "")                                                                                 \
+    X(request_unmarked, KEY, "")                                                                             \
     X(request_hold_pending, ALL, "an approval compares what is kept of a request with the tasks of a batch") \
     X(request_hold_finished, ALL,                                                                            \
       "an approval compares what is kept of a request with the tasks of a batch")                            \

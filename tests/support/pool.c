@@ -276,7 +276,7 @@ static void drop_tables(SQLHDBC dbc) {
                                          "once",         "schedule",   "worker",   "pause",       "activity",
                                          "audit",        "audit_head", "request",  "request_row", "calendar",
                                          "calendar_day", "step",       "gate",     "gate_task",   "group",
-                                         "group_task",   "meta"};
+                                         "group_task",   "progress",   "cancel",   "meta"};
     static const char *const views[] = {"tasks", "running", "failures", "throughput"};
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
         sql_raw(dbc, "DROP VIEW tp_%s", views[i]);

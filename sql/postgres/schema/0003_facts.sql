@@ -1,5 +1,5 @@
 -- taskpool schema, version 3, for PostgreSQL 12 and later.
--- psql -1 -f 0003_facts.sql   or: taskpool schema install. After version 2.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0003_facts.sql   or: taskpool schema install. After version 2.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What workers did, by minute: one row a minute, worker and handler, for people and figures; nothing is decided by it. minute: when it began.

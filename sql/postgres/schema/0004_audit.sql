@@ -1,5 +1,5 @@
 -- taskpool schema, version 4, for PostgreSQL 12 and later.
--- psql -1 -f 0004_audit.sql   or: taskpool schema install. After version 3.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0004_audit.sql   or: taskpool schema install. After version 3.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What people did, as a chain: one row for each transaction in which somebody changed something, written in that transaction, and never

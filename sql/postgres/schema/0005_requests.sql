@@ -1,5 +1,5 @@
 -- taskpool schema, version 5, for PostgreSQL 12 and later.
--- psql -1 -f 0005_requests.sql   or: taskpool schema install. After version 4.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0005_requests.sql   or: taskpool schema install. After version 4.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What people asked for that needs a second person. state: waiting, running (only inside the transaction that carries it out), done,

@@ -1,5 +1,5 @@
 -- taskpool schema, version 6, for PostgreSQL 12 and later.
--- psql -1 -f 0006_calendars.sql   or: taskpool schema install. After version 5.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0006_calendars.sql   or: taskpool schema install. After version 5.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Calendars: which weekdays are open, and until when (cut_off, 16:00), in their time zone; what is not one of first_date to last_date

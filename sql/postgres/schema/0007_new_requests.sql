@@ -1,5 +1,5 @@
 -- taskpool schema, version 7, for PostgreSQL 12 and later.
--- psql -1 -f 0007_new_requests.sql   or: taskpool schema install. After version 6.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0007_new_requests.sql   or: taskpool schema install. After version 6.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Libraries that know version 2 only go on working.

@@ -1,5 +1,5 @@
 -- taskpool schema, version 8, its first part, for PostgreSQL 12 and later.
--- psql -1 -f 0008_gates.sql   or: taskpool schema install. After version 7; 0008_steps.sql is to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0008_gates.sql   or: taskpool schema install. After version 7; 0008_steps.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the

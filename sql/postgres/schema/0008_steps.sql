@@ -1,5 +1,5 @@
 -- taskpool schema, version 8, for PostgreSQL 12 and later.
--- psql -1 -f 0008_steps.sql   or: taskpool schema install. After version 7.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0008_steps.sql   or: taskpool schema install. After version 7.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- The steps of handlers that are done, each written in the transaction of what it did, and removed with its task. owner: the

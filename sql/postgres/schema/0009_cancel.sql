@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, its part about cancelling, for PostgreSQL 12 and later.
--- psql -1 -f 0009_cancel.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0009_cancel.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Tasks that are not wanted any more (docs/cancel.md), from due_at on: a deadline; or, due at once, somebody asked for their end: who, and

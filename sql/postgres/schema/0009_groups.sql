@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, groups, for PostgreSQL 12 and later.
--- psql -1 -f 0009_groups.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0009_groups.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Groups of tasks (docs/groups.md). state: open, tasks come in; closed, none do any more; opening, it has ended, and not all that waited

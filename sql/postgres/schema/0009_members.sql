@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, a part of it, for PostgreSQL 12 and later.
--- psql -1 -f 0009_members.sql   or: taskpool schema install. After 0009_groups.sql; 0009_version.sql is to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0009_members.sql   or: taskpool schema install. After 0009_groups.sql; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Which groups a task is in. Retention asks so about each failed task that is past its time: without the index it reads all that is in

@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, the part of results, for PostgreSQL 12 and later.
--- psql -1 -f 0009_results.sql   or: taskpool schema install. After version 8; the other parts of version 9 are to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0009_results.sql   or: taskpool schema install. After version 8; the other parts of version 9 are to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- How far runs of handlers are (docs/results.md), each written and removed in transactions of its own. owner: the claim that runs; of one

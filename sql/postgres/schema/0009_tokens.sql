@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, a part of it, for PostgreSQL 12 and later.
--- psql -1 -f 0009_tokens.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
+-- psql -v ON_ERROR_STOP=1 -1 -f 0009_tokens.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- A change of a table waits for the transactions that use it, and all that come after wait behind it: rather than hold up workers for long

@@ -1,6 +1,6 @@
 -- taskpool schema, version 3, for SQLite 3.38 and later.
--- sqlite3 FILE < 0003_facts.sql   or: taskpool schema install. After version 2.
--- Drops nothing; where it ran already, SQLite says that columns are there, and goes on. For another prefix replace tp_ throughout.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0003_facts.sql   or: taskpool schema install. After version 2.
+-- Drops nothing; where columns are there already it stops: taskpool schema install goes on, also with one that broke off. For another prefix replace tp_ throughout.
 
 -- What workers did, by minute: one row a minute, worker and handler, for people and figures; nothing is decided by it. minute: when it began.
 -- wait: from when a task was due to the start of its handler. run: the handler's time. Both in ms, as sum, maximum and histogram: _0 to _9

@@ -1,5 +1,5 @@
 -- taskpool schema, version 4, for SQLite 3.38 and later.
--- sqlite3 FILE < 0004_audit.sql   or: taskpool schema install. After version 3.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0004_audit.sql   or: taskpool schema install. After version 3.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What people did, as a chain: one row for each transaction in which somebody changed something, written in that transaction, and never

@@ -1,5 +1,5 @@
 -- taskpool schema, version 5, for SQLite 3.38 and later.
--- sqlite3 FILE < 0005_requests.sql   or: taskpool schema install. After version 4.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0005_requests.sql   or: taskpool schema install. After version 4.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- What people asked for that needs a second person. state: waiting, running (only inside the transaction that carries it out), done,

@@ -1,6 +1,6 @@
 -- taskpool schema, version 6, for SQLite 3.38 and later.
--- sqlite3 FILE < 0006_calendars.sql   or: taskpool schema install. After version 5.
--- Drops nothing; where it ran already, SQLite says that columns are there, and goes on. For another prefix replace tp_ throughout.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0006_calendars.sql   or: taskpool schema install. After version 5.
+-- Drops nothing; where columns are there already it stops: taskpool schema install goes on, also with one that broke off. For another prefix replace tp_ throughout.
 
 -- Calendars: which weekdays are open, and until when (cut_off, 16:00), in their time zone; what is not one of first_date to last_date
 -- (2026-12-31) is not known. version: made from all that the calendar and its days say.

@@ -1,5 +1,5 @@
 -- taskpool schema, version 7, for SQLite 3.38 and later.
--- sqlite3 FILE < 0007_new_requests.sql   or: taskpool schema install. After version 6.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0007_new_requests.sql   or: taskpool schema install. After version 6.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Libraries that know version 2 only go on working.

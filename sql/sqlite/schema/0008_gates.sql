@@ -1,6 +1,6 @@
 -- taskpool schema, version 8, its first part, for SQLite 3.38 and later.
--- sqlite3 FILE < 0008_gates.sql   or: taskpool schema install. After version 7; 0008_steps.sql is to follow.
--- Drops nothing; where it ran already, SQLite says that columns are there, and goes on. For another prefix replace tp_ throughout.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0008_gates.sql   or: taskpool schema install. After version 7; 0008_steps.sql is to follow.
+-- Drops nothing; where columns are there already it stops: taskpool schema install goes on, also with one that broke off. For another prefix replace tp_ throughout.
 
 -- Gates (docs/gates.md). width: how many tasks are let through at a time. on_failure: block, while a task that failed for good stays in the
 -- failed pool its place is taken; pass: the next comes. name: = and the key, of an order key; = alone says how those are made. next_place:

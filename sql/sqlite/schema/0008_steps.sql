@@ -1,5 +1,5 @@
 -- taskpool schema, version 8, for SQLite 3.38 and later.
--- sqlite3 FILE < 0008_steps.sql   or: taskpool schema install. After version 7.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0008_steps.sql   or: taskpool schema install. After version 7.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- The steps of handlers that are done, each written in the transaction of what it did, and removed with its task. owner: the

@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, groups, for SQLite 3.38 and later.
--- sqlite3 FILE < 0009_groups.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0009_groups.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Groups of tasks (docs/groups.md). state: open, tasks come in; closed, none do any more; opening, it has ended, and not all that waited

@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, a part of it, for SQLite 3.38 and later.
--- sqlite3 FILE < 0009_members.sql   or: taskpool schema install. After 0009_groups.sql; 0009_version.sql is to follow.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0009_members.sql   or: taskpool schema install. After 0009_groups.sql; 0009_version.sql is to follow.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Which groups a task is in. Retention asks so about each failed task that is past its time: without the index it reads all that is in

@@ -1,6 +1,6 @@
 -- taskpool schema, version 9, a part of it, for SQLite 3.38 and later.
--- sqlite3 FILE < 0009_tokens.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
--- Drops nothing; where it ran already, SQLite says that columns are there, and goes on. For another prefix replace tp_ throughout.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0009_tokens.sql   or: taskpool schema install. After version 8; 0009_version.sql is to follow.
+-- Drops nothing; where columns are there already it stops: taskpool schema install goes on, also with one that broke off. For another prefix replace tp_ throughout.
 
 -- Tokens and patterns of gates (docs/gates.md). tokens: how many tasks may have run in any period_ms; absent where there is no such limit.
 -- held: of tasks that ended within the last period, so many tokens a time of their end: TIME:COUNT TIME:COUNT, in milliseconds since 1970.

@@ -1,5 +1,5 @@
 -- taskpool schema, version 9, its last part, for SQLite 3.38 and later.
--- sqlite3 FILE < 0009_version.sql   or: taskpool schema install. After the other parts of version 9.
+-- sqlite3 -bail -cmd '.timeout 10000' FILE < 0009_version.sql   or: taskpool schema install. After the other parts of version 9.
 -- Safe to run again; drops nothing. For another prefix replace tp_ throughout.
 
 -- Libraries that know version 2 only go on working.

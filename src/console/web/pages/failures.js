@@ -12,13 +12,16 @@ export async function load(place) {
   return ask(place.pool, "failures", place.query);
 }
 
+/** Only not stored: a retry would do it again. @param {any} group */
+const isDone = (group) => group.reason_like.startsWith("done, but");
+
 /** @param {any} group @param {string} pool */
 function actions(group, pool) {
   if (!group.reason_like) return null; // it would select more than the group
   const about = t("about_group", { handler: visible(group.handler), reason: visible(group.reason_like ?? "–").slice(0, 200) });
   const body = { selection: { pool: "all", handler: group.handler, reason_like: group.reason_like } };
   return h("div.actions", { role: "group", "aria-label": t("actions") },
-    actionButton(t("retry"), () => ({ pool, name: "retry", title: t("retry"), about, body })),
+    isDone(group) ? null : actionButton(t("retry"), () => ({ pool, name: "retry", title: t("retry"), about, body })),
     actionButton(t("skip"), () => ({ pool, name: "skip", title: t("skip"), about, body })));
 }
 
