@@ -47,15 +47,14 @@
         {NULL, 1045, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1049, 0, NULL, TPI_CLASS_REFUSED},                  \
         {NULL, 1698, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 2002, 2005, NULL, TPI_CLASS_REFUSED},               \
         {NULL, 1021, 0, NULL, TPI_CLASS_FULL}, {NULL, 1114, 0, NULL, TPI_CLASS_FULL},                        \
-        {NULL, 1037, 1038, NULL, TPI_CLASS_RESOURCES}, {NULL, 1041, 0, NULL, TPI_CLASS_RESOURCES},           \
-        {NULL, 1206, 0, NULL, TPI_CLASS_RESOURCES}, {NULL, 1024, 0, NULL, TPI_CLASS_DISK},                   \
-        {NULL, 1026, 0, NULL, TPI_CLASS_DISK}, {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY},                   \
-        {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY},              \
-        {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED},                \
-        {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT},                 \
-        {NULL, 3100, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1047, 0, NULL, TPI_CLASS_DEAD},                        \
-        {NULL, 1180, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1053, 0, NULL, TPI_CLASS_DEAD},                        \
-        {NULL, 1927, 0, NULL, TPI_CLASS_DEAD}, {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                      \
+        {NULL, 1024, 0, NULL, TPI_CLASS_DISK}, {NULL, 1026, 0, NULL, TPI_CLASS_DISK},                        \
+        {NULL, 1036, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1290, 0, NULL, TPI_CLASS_READ_ONLY},              \
+        {NULL, 1792, 0, NULL, TPI_CLASS_READ_ONLY}, {NULL, 1836, 0, NULL, TPI_CLASS_READ_ONLY},              \
+        {NULL, 1203, 0, NULL, TPI_CLASS_REFUSED}, {NULL, 1226, 0, NULL, TPI_CLASS_REFUSED},                  \
+        {NULL, 3101, 0, NULL, TPI_CLASS_CONFLICT}, {NULL, 3100, 0, NULL, TPI_CLASS_DEAD},                    \
+        {NULL, 1047, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1180, 0, NULL, TPI_CLASS_DEAD},                        \
+        {NULL, 1053, 0, NULL, TPI_CLASS_DEAD}, {NULL, 1927, 0, NULL, TPI_CLASS_DEAD},                        \
+        {NULL, 4031, 0, NULL, TPI_CLASS_DEAD}, {                                                             \
         NULL, 2000, 2999, NULL, TPI_CLASS_DEAD                                                               \
     }
 

@@ -59,7 +59,6 @@ static const struct tpi_rule rules[] = {
     {"53100", 0, 0, NULL, TPI_CLASS_FULL},
     {"58030", 0, 0, NULL, TPI_CLASS_DISK},
     {"53300", 0, 0, NULL, TPI_CLASS_REFUSED},
-    {"53", 0, 0, NULL, TPI_CLASS_RESOURCES},
     {"42501", 0, 0, NULL, TPI_CLASS_DENIED},
 };
 

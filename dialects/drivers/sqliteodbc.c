@@ -32,7 +32,6 @@ static const struct tpi_rule rules[] = {
     {NULL, 1, 0, "no such table", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "no such column", TPI_CLASS_NO_TABLE},
     {NULL, 1, 0, "has no column named", TPI_CLASS_NO_TABLE},
-    {NULL, 7, 0, NULL, TPI_CLASS_RESOURCES},
     {NULL, 8, 0, NULL, TPI_CLASS_READ_ONLY_FILE},
     {NULL, 10, 0, NULL, TPI_CLASS_DISK},
     {NULL, 13, 0, NULL, TPI_CLASS_FULL},

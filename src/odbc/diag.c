@@ -66,14 +66,12 @@ static enum tpi_class note_forgotten(struct tpi_link *link) {
 /* Is the open transaction lost, whatever it did so far? */
 static bool loses_transaction(enum tpi_class class) {
     return class == TPI_CLASS_DEAD || class == TPI_CLASS_CONFLICT || class == TPI_CLASS_FORGOTTEN ||
-           class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL ||
-           class == TPI_CLASS_RESOURCES;
+           class == TPI_CLASS_READ_ONLY || class == TPI_CLASS_READ_ONLY_FILE || class == TPI_CLASS_FULL;
 }
 
 /* A server that ends after the error may say the error only. */
 static bool may_hide_a_loss(enum tpi_class class) {
-    return class == TPI_CLASS_OTHER || class == TPI_CLASS_DISK || class == TPI_CLASS_FULL ||
-           class == TPI_CLASS_RESOURCES;
+    return class == TPI_CLASS_OTHER || class == TPI_CLASS_DISK || class == TPI_CLASS_FULL;
 }
 
 static enum tpi_class classify(struct tpi_link *link, bool from_driver) {

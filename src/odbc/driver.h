@@ -39,9 +39,6 @@ enum { TPI_SQL_DECIMAL = 3, TPI_SQL_BIGINT = -5 };
     X(TPI_CLASS_READ_ONLY_FILE, TP_UNWRITABLE, "the database cannot be written",                             \
       "check the permissions of the file and its folder")                                                    \
     X(TPI_CLASS_FULL, TP_UNWRITABLE, "the disk or the database is full", "make room and ask again")          \
-    X(TPI_CLASS_RESOURCES, TP_UNWRITABLE,                                                                    \
-      "the database has no memory, or not enough of something else, now",                                    \
-      "ask again; when that does not help, raise its limit")                                                 \
     X(TPI_CLASS_DISK, TP_DB, "the disk failed", "")                                                          \
     X(TPI_CLASS_IN_TX, TP_DB, "a transaction is open", "")                                                   \
     X(TPI_CLASS_NO_TX, TP_DB, "no transaction is open", "")                                                  \

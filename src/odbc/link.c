@@ -38,7 +38,7 @@ static tp_status connect_text(struct tpi_link *link, SQLHENV henv, char *text) {
     disconnect(link);
     bool reads = tpi_link_failed_as(TPI_CLASS_READ_ONLY); /* another server may be there soon */
     bool lost = tpi_link_failed_as(TPI_CLASS_DEAD) || tpi_link_failed_as(TPI_CLASS_TIMEOUT);
-    bool refused = status == TP_DB || lost || reads || tpi_link_failed_as(TPI_CLASS_RESOURCES);
+    bool refused = status == TP_DB || lost || reads;
     return refused ? tpi_error_db(TP_DISCONNECTED, link->diag.state, link->diag.native, NULL, "%s: %s; %s",
                                   tpi_class_info(TPI_CLASS_REFUSED)->text, link->diag.text,
                                   tpi_class_info(reads ? TPI_CLASS_READ_ONLY : TPI_CLASS_REFUSED)->hint)

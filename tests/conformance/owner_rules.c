@@ -160,36 +160,6 @@ TEST_AGAINST(rules_on_insert, test_owner_rules__of_many_completions_with_one_ref
     expect_number(rows_in("finished", pool.handler), 3);
 }
 
-/* A trigger says it, as these servers would; SQLite's says nothing but "constraint". */
-TEST(test_owner_rules__a_server_without_memory_for_a_completion_is_asked_again) {
-    static const struct rule on_postgres = {
-        .make = {"CREATE FUNCTION tp_own_f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION "
-                 "''out of memory'' USING ERRCODE = ''@V''; END'",
-                 "CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW EXECUTE FUNCTION tp_own_f()"},
-        .lift = {"DROP TRIGGER tp_own_t ON tp_@T", "DROP FUNCTION tp_own_f()"}};
-    static const struct rule on_mariadb = {
-        .make = {"CREATE TRIGGER tp_own_t BEFORE INSERT ON tp_@T FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET "
-                 "MYSQL_ERRNO = @V, MESSAGE_TEXT = 'Out of memory'"},
-        .lift = {"DROP TRIGGER tp_own_t"}};
-    static const char *const states[] = {"53000", "53200", "53400", NULL};
-    static const char *const numbers[] = {"1037", "1038", "1041", "1206", NULL};
-    if (!pool_on_postgres() && (!pool_on_mariadb() || prepared())) skip();
-    const char *const *says = pool_on_postgres() ? states : numbers;
-    for (; *says; says++) {
-        const tp_task *task = put_refused_and_claim();
-        rule_make(pool_on_postgres() ? &on_postgres : &on_mariadb, "finished", "biz_key", *says);
-        for (int i = 0; i < 2; i++)
-            expect(TP_UNWRITABLE, tp_complete(pool.a, task));
-        must(tp_begin(pool.a));
-        expect(TP_UNWRITABLE, tp_complete(pool.a, task));
-        expect(TP_CONFLICT, tp_commit(pool.a));
-        expect_row(task->id, "pending", "handling", 0);
-        rule_lift();
-        must(tp_complete(pool.a, task));
-        expect_row(task->id, "finished", "done", 0);
-    }
-}
-
 static const char *failed_table;
 
 static void fail_against(const struct rule *rule) {
