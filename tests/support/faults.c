@@ -11,7 +11,7 @@
 #include "dialect/dialect.h"
 #include "support/check.h"
 
-enum { AIMS = 16, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
+enum { AIMS = 64, SEATS = 256, SPARED = 4, LIMIT_S = 300 };
 
 /* What is known of one connection. An address may serve several in turn. */
 struct seat {

@@ -384,7 +384,7 @@ void rig_expect_unstored(struct faults_aim commit, const char *plan) {
     must(tp_worker_join(worker));
     expect_number(rig_info(worker).unstored, 1);
     rig_finish(worker);
-    rig_expect_told(TP_EVENT_ERROR, "if it is still open, nothing of it is");
+    rig_expect_told(TP_EVENT_ERROR, "if it stays open, nothing of it is");
     assert_in_range(faults_hits(asked), 1,
                     2); /* plan hold asks once more after a pause, which the stop may end */
     rig_expect_paid(1, .runs = 1, .done = 0, .errors = 1);
