@@ -133,12 +133,13 @@ def failures():
     for number, tries in enumerate(("1", "0")):
         code, _, err = run("enqueue", "points", "many", "--biz-key", f"wrong-{number}", "--max-failures", tries)
         check("enqueue", code == 0, err)
+    check("enqueue", run("enqueue", "--file", "-", text=b"handler,biz_key,max_failures\npoints,none,1\n")[0] == 0)
     check("a worker alone", start_plain("--drain").wait(timeout=LIMIT_S) == 0)
     found = [(task["pool"], task["biz_key"], task["failures"], task["due_at"] > task["created_at"])
              for pool in ("pending", "failed") for task in listed("--pool", pool)]
-    check("failures", sorted(found) == [("failed", "wrong-0", 1, False), ("pending", "wrong-1", 1, True)], found)
+    check("failures", sorted(found) == [("failed", "none", 1, False), ("failed", "wrong-0", 1, False), ("pending", "wrong-1", 1, True)], found)
     code, out, _ = run("history", "--json")
-    check("their history", code == 0 and out.count('"event":"gave-up"') == 1 and out.count('"event":"failed"') == 1, out)
+    check("their history", code == 0 and out.count('"event":"gave-up"') == 2 and out.count('"event":"failed"') == 1, out)
 
 
 def unwanted():
@@ -161,6 +162,16 @@ def unwanted():
     check("it skips the others", ended == {"cancelled": "skipped", "late": "skipped", "earlier": "done", "wanted": "done"}, ended)
 
 
+def elsewhere():
+    """The generic dialect takes the clock from the session: one of another time zone is refused."""
+    if (DIALECT, LANGUAGE) != ("postgres", "python"):
+        return
+    zone = {"TASKPOOL_DSN": DSN + ";ConnSettings={SET TIME ZONE 'Asia/Tokyo'}"}
+    done = subprocess.run([*worker.command[:-1], "generic", "points", "--drain"], env=environment(zone), capture_output=True,
+                          text=True, timeout=LIMIT_S, check=False)
+    check("another time zone is refused", done.returncode == 1 and "time zone is not UTC" in done.stderr, done.stdout + done.stderr)
+
+
 def test():
     library = subprocess.Popen([os.path.join(EXAMPLES, "worker")], env=environment({}))
     check("the library's worker makes the table of effects", until(can_count))
@@ -170,6 +181,7 @@ def test():
     lost_commits()
     failures()
     unwanted()
+    elsewhere()
 
 
 missing = worker.missing or Python.missing  # which counts the effects
