@@ -170,6 +170,16 @@ steps() {
   done
 }
 
+# Params that are longer than its field end their task, and not the program.
+too_big() {
+  "$build/taskpool" enqueue ship "$(printf '%0100d' 1)" --biz-key "${some}11" >/dev/null
+  ship=$("$build/taskpool" enqueue ship 7)
+  run plainly "$build/examples/SHIPWORK"
+  shipped "behind params that are too long"
+  expect "SHIPWORK: params longer than its field" \
+    "$("$build/taskpool" list --json --pool failed --biz-key "${some}11" | grep -c '"reason":"params longer than SHIPWORK reads"')" 1
+}
+
 # What the first try gave is not stored with the end of the next, which gives nothing.
 results() {
   local task
@@ -199,6 +209,7 @@ workers
 poison
 crowd
 steps
+too_big
 results
 counts
 lends
