@@ -162,6 +162,10 @@ kill "$worker"
 wait "$worker" || expect "results: the worker's exit code" "$?" 0
 worker=
 
+code=0
+result=$(TASKPOOL_RESULT_FD=1 sh "$(dirname "$0")/../../examples/quote.sh" <<<3 2>"$scratch/log") || code=$?
+expect "quote.sh: it ends where it cannot say how far it is" "$((code != 0)) $result" "1 "
+
 expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
   "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
 expect "once: sent again" "$("$examples/once" 8)" $'order 8 was taken before\n0 shipped'
