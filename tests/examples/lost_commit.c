@@ -10,7 +10,8 @@ SQLRETURN end_tran_lost(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT how);
 SQLRETURN end_tran_lost(SQLSMALLINT kind, SQLHANDLE handle, SQLSMALLINT how) {
     static int lost;
     if (how != SQL_COMMIT || lost++) return SQLEndTran(kind, handle, how);
-    int undone = strcmp(getenv("TASKPOOL_TEST_COMMIT"), "undone") == 0;
+    const char *which = getenv("TASKPOOL_TEST_COMMIT");
+    int undone = which && strcmp(which, "undone") == 0;
     SQLEndTran(kind, handle, undone ? SQL_ROLLBACK : SQL_COMMIT);
     return SQL_ERROR;
 }
