@@ -1,6 +1,7 @@
       *> A payroll run: reads employees and stores, in one transaction,
       *> the run and one task "salary" for each of them. Killed at any
-      *> moment and started again it stores the run once.
+      *> moment and started again it stores the run once. An empty
+      *> file, or another number than is stored, ends with code 1.
       *>
       *>   TASKPOOL_DSN  the database; SALARIES the file of employees:
       *>                 columns 1-8 the number, 9-19 the amount
@@ -35,6 +36,7 @@
       *> Longer than what is put there: a full field is refused.
        01  WS-PARAMS               PIC X(40) VALUE SPACES.
        01  WS-TASKS                PIC 9(9) VALUE 0.
+       01  WS-SALARIES             PIC 9(9) VALUE 0.
        01  WS-TRIES                PIC 9(4) VALUE 0.
        01  WS-STATE                PIC X VALUE "R".
            88 RUN-STORED           VALUE "S".
@@ -48,6 +50,10 @@
            IF WS-MONTH = SPACES OR WS-ARGUMENT (8:1) NOT = SPACE
                DISPLAY "usage: PAYRUN 2026-11" UPON SYSERR
                STOP RUN RETURNING 2
+           END-IF
+           PERFORM COUNT-SALARIES
+           IF WS-SALARIES = 0
+               STOP RUN RETURNING 1
            END-IF
            ACCEPT TPE-DSN FROM ENVIRONMENT "TASKPOOL_DSN"
            CALL "TP_OPEN" USING TP-AREA WS-ENV TP-ENV
@@ -76,12 +82,26 @@
            END-IF
            STOP RUN.
 
+      *> What is stored is so for good: an empty file must not be.
+       COUNT-SALARIES.
+           OPEN INPUT SALARIES
+           PERFORM UNTIL WS-FILE-STATUS NOT = "00"
+               READ SALARIES
+                   NOT AT END ADD 1 TO WS-SALARIES
+               END-READ
+           END-PERFORM
+           IF WS-SALARIES = 0
+               DISPLAY "PAYRUN: no salaries, status " WS-FILE-STATUS
+                   UPON SYSERR
+           END-IF
+           CLOSE SALARIES.
+
       *> The first run makes them. That they are there is no failure;
       *> after it nothing of the transaction is stored.
        MAKE-TABLES.
            INITIALIZE TP-STMT
-           MOVE "CREATE TABLE cob_runs (month VARCHAR(7) PRIMARY KEY)"
-               TO TPQ-TEXT
+           MOVE "CREATE TABLE cob_runs (month VARCHAR(7) PRIMARY KEY,"
+             & " tasks INTEGER)" TO TPQ-TEXT
            PERFORM MAKE-TABLE
            MOVE "CREATE TABLE cob_paid (task_id CHAR(36) PRIMARY KEY,"
              & " employee VARCHAR(8), amount DECIMAL(11,2))"
@@ -107,15 +127,15 @@
                CALL "TP_ONCE" USING TP-AREA WS-CONN TP-ONCE
            END-IF
            IF TP-EXISTS
-               SET RUN-THERE TO TRUE
+               PERFORM COMPARE-STORED
            END-IF
-           IF TP-OK
+           IF TP-OK AND RUN-AGAIN
                PERFORM STORE-ROW
            END-IF
-           IF TP-OK
+           IF TP-OK AND RUN-AGAIN
                PERFORM PUT-TASKS
            END-IF
-           IF TP-OK AND NOT RUN-FAILED
+           IF TP-OK AND RUN-AGAIN
                CALL "TP_COMMIT" USING TP-AREA WS-CONN
                IF TP-OK
                    SET RUN-STORED TO TRUE
@@ -125,11 +145,32 @@
                PERFORM END-TRY
            END-IF.
 
-       STORE-ROW.
+       COMPARE-STORED.
            INITIALIZE TP-STMT
-           MOVE "INSERT INTO cob_runs (month) VALUES (?)" TO TPQ-TEXT
+           MOVE "SELECT tasks FROM cob_runs WHERE month = ?"
+               TO TPQ-TEXT
            MOVE 1 TO TPQ-COUNT
            MOVE WS-MONTH TO TPQ-VALUE (1)
+           CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT
+           EVALUATE TRUE
+               WHEN TP-FAILURE
+                   CONTINUE
+               WHEN FUNCTION NUMVAL (TPQ-RESULT (1)) = WS-SALARIES
+                   SET RUN-THERE TO TRUE
+               WHEN OTHER
+                   DISPLAY "PAYRUN: run " WS-MONTH " was stored before,"
+                       " with another number of tasks" UPON SYSERR
+                   SET RUN-FAILED TO TRUE
+           END-EVALUATE.
+
+       STORE-ROW.
+           INITIALIZE TP-STMT
+           MOVE "INSERT INTO cob_runs (month, tasks) VALUES (?, ?)"
+               TO TPQ-TEXT
+           MOVE 2 TO TPQ-COUNT
+           MOVE WS-MONTH TO TPQ-VALUE (1)
+           MOVE WS-SALARIES TO TPQ-VALUE (2)
+           SET TPQ-KIND-NUMBER (2) TO TRUE
            CALL "TP_EXECUTE" USING TP-AREA WS-CONN TP-STMT.
 
       *> Status 10 is the end of the file. Any other, and an amount

@@ -74,6 +74,15 @@
                    SET WORK-DRAINED TO TRUE
                WHEN TP-MAY-RETRY
                    PERFORM SHOW-FAILURE
+               WHEN TP-TOOBIG
+      *>           Not an order that this program can read.
+                   PERFORM SHOW-FAILURE
+                   SET TPT-RUN-FAILED TO TRUE
+                   MOVE 1 TO TPT-NO-RETRY
+                   MOVE "params longer than SHIPWORK reads"
+                       TO TPT-REASON
+                   CALL "TP_SETTLE" USING TP-AREA WS-CONN TP-CLAIM
+                       TP-TASK
                WHEN OTHER
                    PERFORM SHOW-FAILURE
                    SET WORK-FAILED TO TRUE

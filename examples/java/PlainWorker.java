@@ -171,7 +171,7 @@ public final class PlainWorker {
 
     /** The effect, in the task's own transaction. NumberFormatException: the task itself is wrong. */
     private void grantPoints(Task task) throws SQLException {
-        int points = Integer.parseInt(task.params().strip());
+        int points = Integer.parseInt(String.valueOf(task.params()).strip());
         try (PreparedStatement insert = connection.prepareStatement("INSERT INTO example_points (task_id, points) VALUES (?, ?)")) {
             insert.setString(1, task.id());
             insert.setInt(2, points);

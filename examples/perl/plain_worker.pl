@@ -100,7 +100,7 @@ sub claim {
 # The effect, in the task's own transaction.
 sub grant_points {
     my ($task) = @_;
-    $task->{params} =~ /^\s*-?\d+\s*$/ or die "wrong: the parameters must be a number of points\n";
+    ($task->{params} // '') =~ /^\s*-?\d+\s*$/ or die "wrong: the parameters must be a number of points\n";
     $dbh->do('INSERT INTO example_points (task_id, points) VALUES (?, ?)', undef, $task->{id}, int $task->{params});
 }
 

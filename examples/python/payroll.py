@@ -3,7 +3,8 @@
 
   TASKPOOL_DSN='Driver=SQLite3;Database=/tmp/pay.db'     the database; libtaskpool must be found, see taskpool.py
   payroll.py install                                     the tables, once
-  payroll.py run 2026-11 < salaries                      a task for each line "employee amount", all or none, once a month
+  payroll.py run 2026-11 [COUNT] < salaries              a task for each line "employee amount", all or none, once a month;
+                                                         with COUNT only if there are so many
   payroll.py work [--drain]                              the worker: four threads, until SIGTERM or Ctrl-C
   payroll.py loop                                        the same by a loop of its own, until nothing is due
   payroll.py paid                                        payments, employees, sum
@@ -48,16 +49,22 @@ def again(conn, work, tries=20):
             pass  # the next try says so
 
 
-def run(conn, month, lines):
-    """The row of the run and its tasks in one transaction; the ledger says whether that was stored before."""
+def run(conn, month, lines, expected=None):
+    """The row of the run and its tasks in one transaction; the ledger says whether that was stored before. What is stored is so for
+    good, so an empty or half-written file must not be."""
     def put():
         with conn.transaction():
             if not conn.once("payroll-" + month):
+                stored = int(conn.execute("SELECT tasks FROM py_runs WHERE month = ?", month)[0][0])
+                if stored != len(salaries):
+                    sys.exit(f"payroll: {month} was stored before with {stored} tasks, and now there are {len(salaries)}")
                 return f"{month} was stored before"
             conn.execute("INSERT INTO py_runs (month, tasks) VALUES (?, ?)", month, len(salaries))
             conn.enqueue_many([taskpool.NewTask("py-salary", amount, biz_key=employee) for employee, amount in salaries])
         return f"{month}: {len(salaries)} tasks"
     salaries = [line.split() for line in lines]
+    if not salaries or expected and int(expected) != len(salaries):
+        sys.exit(f"payroll: {month}: {len(salaries)} salaries, nothing is stored")
     print(again(conn, put))
 
 
@@ -65,7 +72,7 @@ def pay(session, task):
     """In the transaction that ends the task."""
     try:
         amount = Decimal(task.params)
-    except InvalidOperation:
+    except (InvalidOperation, TypeError):
         raise taskpool.GiveUp("params are no amount") from None
     session.execute("INSERT INTO py_paid (task_id, employee, amount) VALUES (?, ?, ?)", task.id, task.biz_key, amount)
 
@@ -98,6 +105,10 @@ def pay_one(conn, task):
         print("lost", task.id, file=sys.stderr)  # rolled back: another has the task
     except taskpool.GiveUp as reason:
         conn.give_up(task, str(reason))
+    except taskpool.Error as error:
+        if error.may_retry:
+            raise
+        again(conn, lambda: conn.fail(task, str(error), RETRY))  # this payment alone; the others of the batch go on
 
 
 def loop(conn):
@@ -122,7 +133,7 @@ def main(command, *arguments):
             return
         with env.connect() as conn:
             if command == "run":
-                run(conn, arguments[0], sys.stdin)
+                run(conn, arguments[0], sys.stdin, *arguments[1:])
             else:
                 {"install": install, "loop": loop, "paid": paid}[command](conn, *arguments)
 

@@ -11,6 +11,7 @@ import argparse
 import calendar
 import os
 import re
+import sys
 import time
 import uuid
 
@@ -73,11 +74,15 @@ class Session:
             self.open()
 
     def clock(self):
-        """For the generic dialect alone: the database's clock. The session's time zone must be UTC."""
+        """For the generic dialect alone: the database's clock. The session's time zone must be UTC: who has another would take what is
+        not due yet, or what others have in hand."""
         text = str(self.dbc.execute(f"SELECT CURRENT_TIMESTAMP FROM {PREFIX}meta WHERE name = 'schema'").fetchval())
         whole, _, part = text.split("+")[0].partition(".")
         seconds = time.strptime(whole.strip().replace("T", " "), "%Y-%m-%d %H:%M:%S")
-        return calendar.timegm(seconds) * 1000 + int((part + "000")[:3])
+        now = calendar.timegm(seconds) * 1000 + int((part + "000")[:3])
+        if abs(now / 1000 - time.time()) > 14 * 60:  # less than the smallest step between time zones
+            sys.exit(f"plain_worker: the session's time zone is not UTC, or its clock is far from this machine's: {text}")
+        return now
 
     def run(self, name, **values):
         """Runs a file's statements; gives the cursor of the last, and the row counts of all."""
@@ -129,7 +134,7 @@ def settled(session, task, token):
 
 
 def do(session, task, token):
-    """Effect and settle in one transaction; ValueError: the task itself is wrong."""
+    """Effect and settle in one transaction; ValueError, TypeError: the task itself is wrong."""
     session.begin()
     try:
         grant_points(session, task)
@@ -172,14 +177,17 @@ def handle(session, options, task, token):
             return
         try:
             do(session, task, token)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             failed(session, options, task, token, str(error)[:500], 1)
     except Lost as lost:
         print("lost", task.id, lost, flush=True)
     except pyodbc.Error as error:
         # Nothing is known to be stored: the lease lapses, and whoever claims the task then counts a failure.
         print("error", task.id, error.args[0], flush=True)
-        session.undo()
+        try:
+            session.undo()
+        except pyodbc.Error:
+            pass  # the server is not back yet; the claim waits for it
 
 
 def main():

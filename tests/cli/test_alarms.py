@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """test_alarms.py PATH_TO_TASKPOOL: the files of examples/alarms. Alert rules and dashboard name only what `taskpool
 metrics` prints for a pool of the database of TASKPOOL_DSN, and sections that docs/operating.md has; promtool, where it is
-there, loads them. The mail programs are run by a worker, with a mailer of ours."""
+there, loads them. The mail program is run by a worker, with a mailer of ours."""
 import json
 import os
 import re
@@ -106,30 +106,6 @@ def test_promtool():
     promtool("check", "metrics", text=read("pool.prom") + "\n")
 
 
-def test_mail():
-    """Five tasks fail: one mail. The reason is made for a mail, and the parameters are not in it."""
-    program("sendmail", '[ "$*" = "-i -t" ] || exit 1\ncat >>"$HOME/mails"\n')
-    bad = program("bad.sh", 'printf "no\\001 money\\n" >&2\nexit 1\n')
-    home = {"HOME": os.getcwd(), "PATH": os.getcwd() + ":" + os.environ["PATH"]}
-    check("five tasks", run("enqueue", "--file", "-", text=b"handler,params\n" + b"mailed,secret\n" * 5)[0] == 0)
-    code = run("work", "--handler", f"mailed={bad}", "--retry", "none", "--drain", "--alert",
-               os.path.join(ALARMS, "mail_failed.sh"), **home)[0]
-    check("they fail", code == 8, code)
-    mail = lines("mails")
-    check("one mail", sum(line.startswith("To: ") for line in mail) == 1, mail)
-    check("its subject", "Subject: taskpool: tasks of mailed fail" in mail, mail)
-    check("its reason", any(line.endswith("went to the failed pool: no  money") for line in mail), mail)
-    check("no parameters", "secret" not in read("mails"), mail)
-    task = {"TASKPOOL_HANDLER": "x\nBcc: all", "TASKPOOL_ID": "1", "TASKPOOL_REASON": "y\n.\nz", **home}
-    program("sendmail", "exit 75\n")
-    alert = [os.path.join(ALARMS, "mail_failed.sh")]
-    refused = subprocess.run(alert, env=environment(task), check=False).returncode
-    check("a mailer that fails is told", refused != 0, refused)
-    program("sendmail", 'cat >"$HOME/mail"\n')
-    check("the next try mails", subprocess.run(alert, env=environment(task), check=False).returncode == 0)
-    check("a name adds no lines", not any(line.startswith("Bcc") for line in lines("mail")), lines("mail"))
-
-
 def test_mail_of_group():
     """Tasks of two handlers fail: one mail with their numbers and reasons; and again when the mailer refused it."""
     program("sendmail", '[ "$*" = "-i -t" ] || exit 1\n[ -e refuse ] && exit 75\ncat >>"$HOME/groups"\n')
@@ -160,7 +136,6 @@ def test():
     test_rules(metrics)
     test_dashboard(metrics)
     test_promtool()
-    test_mail()
     test_mail_of_group()
 
 

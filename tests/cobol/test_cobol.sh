@@ -71,6 +71,12 @@ payruns() {
   expect "PAYRUN: killed after its commit" "$code $(count pending)" "137 8"
   run plainly "$build/examples/PAYRUN" "${month}x"
   expect "PAYRUN: started again" "$code $(count pending) $(grep -c 'was stored before' "$scratch/log")" "0 8 1"
+  printf "${some}%02d%11s\n" 1 1000.50 2 1000.50 3 1000.00 >"$SALARIES"
+  run plainly "$build/examples/PAYRUN" "${month}x"
+  expect "PAYRUN: half of a file that was stored before" "$code $(count pending) $(grep -c 'another number of tasks' "$scratch/log")" "1 8 1"
+  : >"$SALARIES"
+  run plainly "$build/examples/PAYRUN" "${month}z"
+  expect "PAYRUN: an empty file" "$code $(count pending)" "1 8"
   run plainly "$build/examples/PAYRUN" "${month}xx"
   expect "PAYRUN: a month that is too long" "$code $(count pending)" "2 8"
   printf '%s09  1000.50 of which some is cut\n' "$some" >"$SALARIES"
@@ -172,6 +178,16 @@ steps() {
   done
 }
 
+# Params that are longer than its field end their task, and not the program.
+too_big() {
+  "$build/taskpool" enqueue ship "$(printf '%0100d' 1)" --biz-key "${some}11" >/dev/null
+  ship=$("$build/taskpool" enqueue ship 7)
+  run plainly "$build/examples/SHIPWORK"
+  shipped "behind params that are too long"
+  expect "SHIPWORK: params longer than its field" \
+    "$("$build/taskpool" list --json --pool failed --biz-key "${some}11" | grep -c '"reason":"params longer than SHIPWORK reads"')" 1
+}
+
 # What the first try gave is not stored with the end of the next, which gives nothing.
 results() {
   local task
@@ -201,6 +217,7 @@ workers
 poison
 crowd
 steps
+too_big
 results
 counts
 lends

@@ -9,6 +9,7 @@ examples=$build/examples
 prefix=e$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_
 export TASKPOOL_DSN="${TASKPOOL_TEST_DSN%;};Prefix=$prefix"
 scratch=$(mktemp -d)
+first=$((16#${prefix:1:7})) # the number of the first order: the table of orders is shared by all pools
 worker=
 failed=0
 
@@ -84,16 +85,22 @@ stops_while_it_begins() {
 }
 
 legacy() {
-  SHOP_DSN=$(shop_dsn) "$examples/legacy" "$@"
+  SHOP_DSN=$(shop_dsn) "$examples/legacy" "$@" 2>"$scratch/log"
+}
+
+# Its commit is as lost_commit.c says for $1.
+lost_legacy() {
+  SHOP_DSN=$(shop_dsn) TASKPOOL_TEST_COMMIT=$1 "$build/tests/legacy_lost" "${@:2}" 2>"$scratch/log"
 }
 
 if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$prefix"; fi
 "$taskpool" schema install >/dev/null
 
-expect "legacy: an order" "$(legacy 7 book)" "order 7 stored"
-expect "legacy: an order that is cancelled" "$(legacy 8 book cancel)" "order 8 not stored"
-expect "tasks of order 7 alone" "$(count pending points) $(count pending mail)" "1 1"
-expect "their key" "$("$taskpool" list --handler mail --json | grep -o 'order-[0-9]*')" order-7
+expect "legacy: an order" "$(legacy "$first" book)" "order $first stored"
+expect "legacy: an order that is cancelled" "$(legacy $((first + 1)) book cancel)" "order $((first + 1)) not stored"
+expect "legacy: started again with its number" "$(legacy "$first" book)" "order $first not stored"
+expect "tasks of the first order alone" "$(count pending points) $(count pending mail)" "1 1"
+expect "their key" "$("$taskpool" list --handler mail --json | grep -o 'order-[0-9]*')" "order-$first"
 
 if [ "$TASKPOOL_TEST_ENTRY" = sqlite ] && command -v sqlite3 >/dev/null; then
   stops_while_it_begins
@@ -111,7 +118,7 @@ code=0
 wait "$worker" || code=$?
 worker=
 expect "worker: its exit code after SIGTERM" "$code" 0
-expect "worker: what was granted" "$(grep -c '^done order-7' "$scratch/worker")" 1
+expect "worker: what was granted" "$(grep -c "^done order-$first" "$scratch/worker")" 1
 expect "worker: what was skipped" "$(grep '^skipped' "$scratch/worker")" "skipped nothing nothing to grant"
 
 # The trace context of the producer comes back in the span of the handler's call; without one there is no span.
@@ -155,10 +162,23 @@ kill "$worker"
 wait "$worker" || expect "results: the worker's exit code" "$?" 0
 worker=
 
+code=0
+result=$(TASKPOOL_RESULT_FD=1 sh "$(dirname "$0")/../../examples/quote.sh" <<<3 2>"$scratch/log") || code=$?
+expect "quote.sh: it ends where it cannot say how far it is" "$((code != 0)) $result" "1 "
+
 expect "once: sent twice, taken once" "$("$examples/once" 7 8 7 | sort | tr '\n' '|')" \
   "2 shipped|order 7 taken|order 7 was taken before|order 8 taken|shipping 7|shipping 8|"
 expect "once: sent again" "$("$examples/once" 8)" $'order 8 was taken before\n0 shipped'
 code=0
 TASKPOOL_DSN='Driver=none' "$examples/once" 7 >"$scratch/log" 2>&1 || code=$?
 expect "once: its exit code without a database" "$code" 1
+
+# A commit without an answer: it is asked for, and the order's row and tasks are there once.
+number=$((first + 2))
+for how in unanswered undone; do
+  expect "legacy: a commit without an answer, $how" "$(lost_legacy $how $number book)" "order $number stored"
+  expect "legacy: its tasks, $how" "$("$taskpool" list --biz-key "order-$number" --json | wc -l | tr -d ' ')" 2
+  expect "legacy: started again, $how" "$(legacy $number book)" "order $number not stored"
+  number=$((number + 1))
+done
 [ $failed = 0 ]

@@ -23,6 +23,12 @@ COUNT = """import os, pyodbc
 for row in pyodbc.connect(os.environ["TASKPOOL_DSN"]).execute("SELECT task_id, points FROM example_points"):
     print(row[0].strip(), row[1])
 """
+UNWANTED = """import os, sys, pyodbc
+dbc = pyodbc.connect(os.environ["TASKPOOL_DSN"], autocommit=True)
+for key, age in ("cancelled", 0), ("earlier", 1):
+    dbc.execute(f"INSERT INTO {sys.argv[1]}cancel (task_id, due_at, who, created_at)"
+                f" SELECT id, 0, 'ann', created_at - {age} FROM {sys.argv[1]}pending WHERE biz_key = '{key}'")
+"""
 UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 worker = LANGUAGES[LANGUAGE](DIALECT, DSN, PREFIX)
 
@@ -127,12 +133,43 @@ def failures():
     for number, tries in enumerate(("1", "0")):
         code, _, err = run("enqueue", "points", "many", "--biz-key", f"wrong-{number}", "--max-failures", tries)
         check("enqueue", code == 0, err)
+    check("enqueue", run("enqueue", "--file", "-", text=b"handler,biz_key,max_failures\npoints,none,1\n")[0] == 0)
     check("a worker alone", start_plain("--drain").wait(timeout=LIMIT_S) == 0)
     found = [(task["pool"], task["biz_key"], task["failures"], task["due_at"] > task["created_at"])
              for pool in ("pending", "failed") for task in listed("--pool", pool)]
-    check("failures", sorted(found) == [("failed", "wrong-0", 1, False), ("pending", "wrong-1", 1, True)], found)
+    check("failures", sorted(found) == [("failed", "none", 1, False), ("failed", "wrong-0", 1, False), ("pending", "wrong-1", 1, True)], found)
     code, out, _ = run("history", "--json")
-    check("their history", code == 0 and out.count('"event":"gave-up"') == 1 and out.count('"event":"failed"') == 1, out)
+    check("their history", code == 0 and out.count('"event":"gave-up"') == 2 and out.count('"event":"failed"') == 1, out)
+
+
+def unwanted():
+    """Tasks that are most urgent, but cancelled, or past their deadline: they are left to the library, which skips them. A cancel of
+    an earlier task with the same id is not about this one."""
+    check("no other is open", run("skip", "--biz-key", "wrong-1", "--why", "enough")[0] == 0)
+    for key, *more in (("cancelled", "--priority", "-2"), ("late", "--priority", "-1", "--deadline", "2024-02-29T12:00:00Z"), ("earlier",), ("wanted",)):
+        code, _, err = run("enqueue", "points", "1", "--biz-key", key, *more)
+        check("enqueue", code == 0, err)
+    subprocess.run([PYTHON, "-c", UNWANTED, PREFIX], env=environment({}), check=True)
+    check("a worker alone", start_plain("--drain").wait(timeout=LIMIT_S) == 0)
+    keys = {"cancelled", "late", "earlier", "wanted"}
+    ended = {task["biz_key"]: task for task in listed("--pool", "finished") if task["biz_key"] in keys}
+    check("what is wanted is done", set(ended) == {"earlier", "wanted"}, set(ended))
+    ids = {task["id"] for task in ended.values()}
+    check("with its effect", effects(ids) == sorted(ids), effects(ids))
+    code, out, err = run("work", "--handler", "points=/bin/false", "--retry", "none", "--drain")
+    check("a worker of the library", code == 0, out + err)
+    ended = {task["biz_key"]: task["state"] for task in listed("--pool", "finished") if task["biz_key"] in keys}
+    check("it skips the others", ended == {"cancelled": "skipped", "late": "skipped", "earlier": "done", "wanted": "done"}, ended)
+
+
+def elsewhere():
+    """The generic dialect takes the clock from the session: one of another time zone is refused."""
+    if (DIALECT, LANGUAGE) != ("postgres", "python"):
+        return
+    zone = {"TASKPOOL_DSN": DSN + ";ConnSettings={SET TIME ZONE 'Asia/Tokyo'}"}
+    done = subprocess.run([*worker.command[:-1], "generic", "points", "--drain"], env=environment(zone), capture_output=True,
+                          text=True, timeout=LIMIT_S, check=False)
+    check("another time zone is refused", done.returncode == 1 and "time zone is not UTC" in done.stderr, done.stdout + done.stderr)
 
 
 def test():
@@ -143,6 +180,8 @@ def test():
     crowd()
     lost_commits()
     failures()
+    unwanted()
+    elsewhere()
 
 
 missing = worker.missing or Python.missing  # which counts the effects

@@ -58,6 +58,11 @@ def runs():
     check("run: killed after its commit", payroll("after", "run", month + "b", text=f"{SOME}40 1.00")[0] == -signal.SIGKILL)
     code, out = payroll("plainly", "run", month + "b", text=f"{SOME}40 1.00")
     check("run: started again", code == 0 and "was stored before" in out and count("pending") == 41, out)
+    code, out = payroll("plainly", "run", month + "b", text=f"{SOME}40 1.00\n{SOME}41 1.00")
+    check("run: another number than is stored", code == 1 and "with 1 tasks, and now there are 2" in out and count("pending") == 41, out)
+    for name, text, *expected in ("an empty file", ""), ("half a file", f"{SOME}40 1.00", "2"):
+        code, out = payroll("plainly", "run", month + "c", *expected, text=text)
+        check(f"run: {name}", code == 1 and "nothing is stored" in out and count("pending") == 41, out)
 
 
 def workers(conn):
@@ -78,6 +83,21 @@ def workers(conn):
     check("all are done", (count("pending"), count("finished"), count("failed")) == (0, 41, 0))
     code, out, err = run("check")
     check("taskpool check", code == 0, out + err)
+
+
+def bad_payments(conn):
+    """Payments that the table refuses, or that have no amount, stop no others of their batch."""
+    if "SQLite" in DSN:  # which does not look at a column's length
+        with conn.transaction():
+            conn.execute("CREATE TRIGGER py_too_long BEFORE INSERT ON py_paid WHEN LENGTH(NEW.employee) > 40"
+                         " BEGIN SELECT RAISE(ABORT, 'too long'); END")
+    conn.enqueue_many([taskpool.NewTask("py-salary", "1.00", biz_key=SOME + "9" * 60), taskpool.NewTask("py-salary", biz_key=SOME + "97"),
+                       taskpool.NewTask("py-salary", "1.00", biz_key=SOME + "98")])
+    code, out = payroll("plainly", "loop")
+    check("loop: bad payments", code == 0, out)
+    left = listed("--pool", "pending", "--handler", "py-salary")
+    check("one is tried again", [(task["state"], task["failures"]) for task in left] == [("failed", 1)], left)
+    check("one is for a person, one is paid", (count("failed"), count("finished")) == (1, 42), (count("failed"), count("finished")))
 
 
 def crowd(conn):
@@ -302,6 +322,7 @@ def test():
         moves(conn)
         runs()
         workers(conn)
+        bad_payments(conn)
     raises(taskpool.Misuse, conn.now)
     raises(taskpool.Misuse, taskpool.Environment, "Driver=x;Dialect=none")
 
