@@ -85,9 +85,9 @@ void tpi_record_unstored(struct tpi_record *record, const tp_task *task, const c
 }
 
 void tpi_record_unknown(struct tpi_record *record, const tp_task *task, const char *text) {
-    tpi_record_unstored(
-        record, task,
-        "whether its transaction was stored is not known; if it stays open, nothing of it is", text);
+    tpi_record_unstored(record, task,
+                        "whether its transaction was stored is not known; if it stays open, nothing of it is",
+                        text);
 }
 
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
