@@ -1329,8 +1329,7 @@ TP_API TP_CHECKED tp_status tp_schedule_planned(tp_conn *conn, const tp_schedule
  * processes ask: the task is inserted and the schedule advanced in one transaction, so not inside an explicit
  * one (TP_MISUSE). fired (may be NULL) gets the number of tasks. wait_ms (may be NULL): until the next one,
  * -1 when there is none. TP_MISUSE also: a row that somebody changed cannot be read; TP_DB also: the database
- * refuses its task, or another session has kept its row locked for ten seconds and more; TP_TIMEOUT,
- * TP_CONFLICT also: another session has its row. The text names it; the others
+ * refuses its task; TP_TIMEOUT, TP_CONFLICT also: another session has its row. The text names it; the others
  * were fired (after a few such waits the next call goes on), and fired and wait_ms are set. Workers do this
  * by themselves (tp_worker_options.schedules). */
 TP_API TP_CHECKED tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms);

@@ -38,9 +38,6 @@ struct tp_env {
     /* When retention last looked at the database's clock, by this machine's, 0: never; and how much further
      * that of the database was. */
     _Atomic int64_t clock_boot_ms, clock_gap_ms;
-    /* Since when, by the monotonic clock, whoever fired schedules has met one whose row another session had
-     * locked, and when the last did; seen 0: he met none. */
-    _Atomic int64_t schedule_kept_ms, schedule_kept_seen_ms;
 };
 
 struct tpi_pauses;

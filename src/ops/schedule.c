@@ -6,14 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "ops/audit.h"
 #include "ops/refused.h"
 #include "store/record.h"
-
-/* So long it is passed over in silence that another session has a schedule's row. */
-enum { KEPT_MS = 10000 };
 
 /* As they stand in the table. */
 static const char *const missed_names[] = {
@@ -380,19 +376,4 @@ tp_status tp_schedule_each(tp_conn *conn, tp_schedule_fn see, void *arg) {
     }
     tpi_stmt_close(stmt);
     return status == TP_NONE && any ? TP_OK : status;
-}
-
-/* A lock is no failure until it stays: who fires the schedule has its row, too. */
-tp_status tpi_schedule_try(tp_conn *conn, const char *name, int64_t late_ms, bool *is_free) {
-    struct tpi_args args = {0};
-    int64_t now = tpi_clock_mono_ms();
-    *is_free = true;
-    if (!(conn->store.caps & TPI_CAP_SKIP)) return TP_OK;
-    tpi_args_text(&args, TPI_P_name, name);
-    tp_status status = tpi_store_exists(&conn->store, TPI_S_schedule_try, &args, is_free);
-    if (status != TP_OK || *is_free) return status;
-    if (now - atomic_exchange(&conn->env->schedule_kept_seen_ms, now) > KEPT_MS)
-        atomic_store(&conn->env->schedule_kept_ms, now);
-    if (late_ms <= KEPT_MS || now - atomic_load(&conn->env->schedule_kept_ms) <= KEPT_MS) return TP_OK;
-    return tpi_error(TP_DB, "another session has its row locked, and it does not fire until that lets go");
 }

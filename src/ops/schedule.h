@@ -31,9 +31,6 @@ TP_CHECKED tp_status tpi_schedule_find(tp_conn *conn, const char *name, struct t
 
 /* What the schedule puts in, without id and due time. Lives as long as the schedule. */
 tp_new_task tpi_schedule_task(const tp_schedule *schedule);
-/* In the transaction that is to change its row: is another session's lock in the way? TP_DB: one has been,
- * each time that somebody fired in this process, for ten seconds, and what is to be done is as late. */
-TP_CHECKED tp_status tpi_schedule_try(tp_conn *conn, const char *name, int64_t late_ms, bool *is_free);
 /* For a change that is made only while the schedule's last task is the one that was read. */
 void tpi_schedule_last_args(const tp_schedule *schedule, struct tpi_args *args);
 /* Is the schedule's last task in the pending pool? */

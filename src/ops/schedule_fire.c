@@ -18,9 +18,6 @@
 enum { MISSED_AFTER_MS = 60000 };
 /* Until schedules that cannot be read are tried again; how many locked rows are waited for in a turn. */
 enum { BROKEN_AGAIN_MS = 1000, LOCKED_MAX = 3 };
-/* So long rows of schedules may be locked, time after time, and nobody is told: who fires one has it locked.
- */
-enum { KEPT_MS = 10000 };
 
 struct firing {
     tp_conn *conn;
@@ -50,8 +47,12 @@ static tp_status note_broken(struct firing *firing, const char *name, tp_status 
 }
 
 /* In the transaction that is to change the row: nobody waits for another session that has it locked. */
-static tp_status try_lock(struct firing *firing, const char *name, int64_t late_ms, bool *is_free) {
-    tp_status status = tpi_schedule_try(firing->conn, name, late_ms, is_free);
+static tp_status try_lock(struct firing *firing, const char *name, bool *is_free) {
+    struct tpi_args args = {0};
+    *is_free = true;
+    if (!(firing->conn->store.caps & TPI_CAP_SKIP)) return TP_OK;
+    tpi_args_text(&args, TPI_P_name, name);
+    tp_status status = tpi_store_exists(&firing->conn->store, TPI_S_schedule_try, &args, is_free);
     firing->left = firing->left || !*is_free;
     return status;
 }
@@ -210,7 +211,7 @@ static tp_status fire_row(struct firing *firing, const struct tpi_schedule_row *
     if (status == TP_OK) status = decide(firing, row, open, planning, decision);
     if (status == TP_OK) status = tpi_scope_begin(firing->conn, &scope);
     if (status != TP_OK) return status;
-    status = try_lock(firing, row->schedule.name, firing->now_ms - row->schedule.next_at, &is_free);
+    status = try_lock(firing, row->schedule.name, &is_free);
     if (status == TP_OK && is_free) status = store(firing, row, planning, decision, &inserted);
     status = tpi_scope_end(firing->conn, &scope, status);
     /* Its tasks have no dedup_key, and were searched for by their ids. */
@@ -295,7 +296,7 @@ static tp_status start_ended(struct firing *firing, const struct waiting *waitin
     tpi_args_text(&args, TPI_P_last_task, schedule->last_task);
     tpi_planning_args(planning, &next, &args);
     tpi_args_number(&args, TPI_P_modified_at, now);
-    status = try_lock(firing, schedule->name, ended_at ? now - ended_at : 0, &is_free);
+    status = try_lock(firing, schedule->name, &is_free);
     if (status == TP_OK && is_free)
         status = tpi_store_change_one(&firing->conn->store, TPI_S_schedule_start, &args);
     if (status == TP_NONE)
@@ -389,7 +390,6 @@ tp_status tp_schedule_fire(tp_conn *conn, size_t *fired, int64_t *wait_ms) {
         status = fire_due(&firing);
         if (status == TP_OK) status = read_wait(&firing, &wait);
     }
-    if (!firing.left && status == TP_OK) atomic_store(&conn->env->schedule_kept_seen_ms, 0);
     if (status != TP_OK) return status;
     if (fired) *fired = firing.fired;
     if (wait_ms) *wait_ms = wait_until_next(&firing, &wait);

@@ -1,7 +1,6 @@
 /* Schedules: kept, fired once in the cluster, with what is said about times that were missed. */
 #include "base/uuid.h"
 #include "odbc/link.h"
-#include "ops/conn.h"
 #include "suite.h"
 
 THEME(schedule, ONCE);
@@ -621,33 +620,6 @@ TEST(test_broken__a_row_that_is_locked_does_not_stop_the_others) {
     sql_run(pool.eye, "DELETE FROM tp_pending WHERE handler = '%s'", pool.handler);
     expect_number(fire_beside_lock(conn), 0);
     assert_true(show().schedule.next_at != 0);
-    must(tp_schedule_remove(pool.a, "a-locked"));
-}
-
-/* With missed = skip its planned time is lost meanwhile. */
-TEST(test_broken__a_row_that_stays_locked_is_told_and_the_others_fire) {
-    if (!pool_speaks("postgres") && !pool_speaks("mysql") && !pool_speaks("oracle"))
-        return; /* it is waited for */
-    size_t fired = 99;
-    tp_schedule locked = a_schedule("every 1h");
-    locked.name = "a-locked";
-    must(tp_schedule_add(pool.a, &locked));
-    add("every 1h", TP_MISSED_ONCE);
-    pass(2 * HOUR);
-    must(tp_begin(pool.b));
-    sql_run(pool.b, "UPDATE tp_schedule SET modified_at = modified_at + 1 WHERE name = 'a-locked'");
-    pool.a->env->schedule_kept_seen_ms = 0;
-    must(tp_schedule_fire(pool.a, &fired, NULL)); /* a rival that fires has it locked, too */
-    expect_number(fired, 1);
-    atomic_fetch_sub(&pool.a->env->schedule_kept_ms, MINUTE);
-    for (int i = 0; i < 2; i++) {
-        expect(TP_DB, tp_schedule_fire(pool.a, &fired, NULL));
-        expect_text("schedule a-locked: another session has its row");
-        expect_number(fired, 0);
-    }
-    must(tp_rollback(pool.b));
-    expect_number(fire(pool.a), 1);
-    expect_number(pool.a->env->schedule_kept_seen_ms, 0);
     must(tp_schedule_remove(pool.a, "a-locked"));
 }
 
