@@ -135,6 +135,11 @@
            IF TP-OK AND RUN-AGAIN
                PERFORM PUT-TASKS
            END-IF
+           IF TP-OK AND RUN-AGAIN AND WS-TASKS NOT = WS-SALARIES
+               DISPLAY "PAYRUN: the file has changed meanwhile"
+                   UPON SYSERR
+               SET RUN-FAILED TO TRUE
+           END-IF
            IF TP-OK AND RUN-AGAIN
                CALL "TP_COMMIT" USING TP-AREA WS-CONN
                IF TP-OK

@@ -100,15 +100,20 @@ def pay_one(conn, task):
             pay(conn, task)
             conn.complete(task)
     try:
-        again(conn, once)
+        try:
+            again(conn, once)
+        except taskpool.GiveUp as reason:
+            text = str(reason)
+            again(conn, lambda: conn.give_up(task, text))
+        except taskpool.Lost:
+            raise
+        except taskpool.Error as error:
+            if error.may_retry:
+                raise
+            text = str(error)
+            again(conn, lambda: conn.fail(task, text, RETRY))  # this payment alone; the others of the batch go on
     except taskpool.Lost:
         print("lost", task.id, file=sys.stderr)  # rolled back: another has the task
-    except taskpool.GiveUp as reason:
-        conn.give_up(task, str(reason))
-    except taskpool.Error as error:
-        if error.may_retry:
-            raise
-        again(conn, lambda: conn.fail(task, str(error), RETRY))  # this payment alone; the others of the batch go on
 
 
 def loop(conn):

@@ -256,12 +256,15 @@ static char *with_time(char *command, const char *option, int64_t at) {
     return at ? with_option(command, option, value_time_text(at, time), true) : command;
 }
 
-/* Of tasks whose reason begins so more is known than that they failed. */
+/* Of tasks whose reason begins so, as the library writes it, more is known than that they failed. */
 static const struct known {
     const char *begins, *command, *pool, *warning;
 } kinds[] = {
-    {"done, but", "taskpool skip", "failed", "done, only not stored: a retry would do it again"},
+    {"done, but the database refuses to store that: ", "taskpool skip", "failed",
+     "done, only not stored: a retry would do it again"},
     {"lease lapsed, held by", "taskpool retry", NULL, "may have been done: ask the other side first"},
+    {"earlier: lease lapsed, held by", "taskpool retry", NULL,
+     "may have been done: ask the other side first"},
     {"", "taskpool retry", NULL, NULL},
 };
 

@@ -107,7 +107,7 @@ def test_selection():
     settled = shown(ids[0])["settled_at"]
     in_time = listed("--pool", "finished", "--since", str(settled - 3000), "--until", str(settled + 3000), "--handler", "ship")
     check("by the time of the last change", [t["id"] for t in in_time] == [ids[0]], in_time)
-    check("not before", not listed("--pool", "finished", "--until", str(settled - 3000)))
+    check("not before", not listed("--pool", "finished", "--handler", "ship", "--until", str(settled - 3000)))
     ago = listed("--pool", "finished", "--since", "365d", "--until", "0", "--handler", "ship")
     check("a duration is how long ago", ids[0] in [task["id"] for task in ago], ago)
     check("until long ago", not listed("--pool", "finished", "--until", "365d", "--handler", "ship"))

@@ -16,6 +16,10 @@ TEST(test_failure_command__knows_what_was_done_and_what_may_have_been) {
          "a retry would do it again"},
         {"lease lapsed, held by #", "taskpool retry --handler pay --reason-like='lease lapsed, held by #'",
          "ask the other side first"},
+        {"earlier: lease lapsed, held by #",
+         "taskpool retry --handler pay --reason-like='earlier: lease lapsed, held by #'",
+         "ask the other side first"},
+        {"done, but not booked", "taskpool retry --handler pay --reason-like='done, but not booked'", NULL},
         {"not done, but", "taskpool retry --handler pay --reason-like='not done, but'", NULL},
         {"", "taskpool retry --handler pay --reason-like=''", NULL},
     };
