@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The programs under examples/ do what they say, on any database: a legacy program puts tasks in by its own transaction, a
 # worker does them and stops when told to, and an order that comes twice is taken once.
-# on_database.sh ENTRY test_examples.sh BUILD_DIR
+# on_database.sh ENTRY test_examples.sh BUILD_DIR LEGACY_LOST, the program of lost_commit.c
 set -euo pipefail
 build=$1
+legacy_lost=$2
 taskpool=$build/taskpool
 examples=$build/examples
 prefix=e$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_
@@ -90,7 +91,7 @@ legacy() {
 
 # Its commit is as lost_commit.c says for $1.
 lost_legacy() {
-  SHOP_DSN=$(shop_dsn) TASKPOOL_TEST_COMMIT=$1 "$build/tests/legacy_lost" "${@:2}" 2>"$scratch/log"
+  SHOP_DSN=$(shop_dsn) TASKPOOL_TEST_COMMIT=$1 "$legacy_lost" "${@:2}" 2>"$scratch/log"
 }
 
 if [ -n "${TASKPOOL_TEST_PREPARE:-}" ]; then "$TASKPOOL_TEST_PREPARE" "$prefix"; fi
