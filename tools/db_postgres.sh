@@ -76,7 +76,7 @@ pg_fill() {
   local verifier
   verifier=$(pg_verifier)
   pg_sql -d postgres <<END
-CREATE ROLE taskpool LOGIN PASSWORD '$verifier';
+CREATE ROLE taskpool LOGIN CREATEDB PASSWORD '$verifier';
 CREATE DATABASE taskpool OWNER taskpool;
 CREATE DATABASE taskpool_gen OWNER taskpool;
 END

@@ -49,7 +49,7 @@ def taller(found, entry, scene, before, after):
 
 
 def lower(entry, sizes):
-    """Trees do not get lower: what says so has counted something else."""
+    """Trees do not get lower: what says so has counted something else, as work of other tests at the same time."""
     return "; ".join(f"{sizes[after][1]} buffers beside {after}, {sizes[before][1]} beside {before}: a tree that is lower"
                      for before, after in steps(sizes) if sizes[after][1] <= sizes[before][1] - SINGLE and not is_whole(entry))
 
@@ -69,7 +69,7 @@ def excess(found, key, shared):
     sizes, whys = found[key], []
     slack = SINGLE_SLACK if operation in SINGLES else MANY_SLACK
     if operation.startswith(LOOK_UP):
-        return lower(entry, sizes)
+        return "" if shared else lower(entry, sizes)
     for before, after in steps(sizes):
         (rows, buffers), (more_rows, more_buffers) = sizes[before], sizes[after]
         most = rows * BAR + slack[0] + (SHARED_SLACK if shared else 0)
