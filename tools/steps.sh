@@ -128,7 +128,8 @@ report() {
 configure_preset() {
   local name=${3:-$1} cxx=g++
   [ "$2" != clang ] || cxx=clang++
-  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON
+  # Of debug information only lines are looked at, in what the sanitizers say.
+  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON -DCMAKE_C_FLAGS_DEBUG=-g1
 }
 
 # build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.

@@ -47,14 +47,13 @@ else
   bad "top does not say that it has no screen: $(cat "$scratch/log")"
 fi
 
-for preset in release debug tsan; do
-  if cmake --preset "$preset" -B "$scratch/$preset" "${bare[@]:0:1}" >"$scratch/log" 2>&1; then
-    bad "preset $preset is configured though cmocka is missing"
-  elif grep -qi 'CMOCKA' "$scratch/log"; then
-    ok
-  else
-    cat "$scratch/log" >&2
-    bad "preset $preset does not say that cmocka is missing"
-  fi
-done
+# The other presets with tests inherit from it.
+if cmake --preset release -B "$scratch/release" "${bare[@]:0:1}" >"$scratch/log" 2>&1; then
+  bad "preset release is configured though cmocka is missing"
+elif grep -qi 'CMOCKA' "$scratch/log"; then
+  ok
+else
+  cat "$scratch/log" >&2
+  bad "preset release does not say that cmocka is missing"
+fi
 finish
