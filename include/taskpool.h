@@ -124,6 +124,8 @@ TP_API const char *tp_version(void);
 #define TP_CLAIM_SHARDS_MAX   64                       /* shards in one claim */
 #define TP_STEP_NAME_MAX      64                       /* bytes; letters, digits and . _ : - */
 #define TP_STEPS_MAX          1000                     /* steps that one call of a handler may ask for */
+/* So begins the reason of a failed task whose handler has ended well: a retry would do it again. */
+#define TP_REASON_DONE "done, but the database refuses to store that: "
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 

@@ -118,6 +118,7 @@ static const struct column why_columns[] = {
     {"LAST", "last_ago_ms", WHY(NUMBER, ago_ms), .shown = ago_text},
     {"HANDLER", "handler", WHY(TEXT, shown.handler)},
     {"REASON", "reason_like", WHY(TEXT, shown.reason)},
+    {NULL, "warning", WHY(TEXT, shown.warning)},
     COLUMNS_END,
 };
 

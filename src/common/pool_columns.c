@@ -260,8 +260,7 @@ static char *with_time(char *command, const char *option, int64_t at) {
 static const struct known {
     const char *begins, *command, *pool, *warning;
 } kinds[] = {
-    {"done, but the database refuses to store that: ", "taskpool skip", "failed",
-     "done, only not stored: a retry would do it again"},
+    {TP_REASON_DONE, "taskpool skip", "failed", "done, only not stored: a retry would do it again"},
     {"lease lapsed, held by", "taskpool retry", NULL, "may have been done: ask the other side first"},
     {"earlier: lease lapsed, held by", "taskpool retry", NULL,
      "may have been done: ask the other side first"},

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/claim.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
 #include "ops/history.h"
 #include "ops/hold.h"
@@ -196,5 +197,6 @@ tp_status tpi_claim_held(tp_conn *conn, const tp_task *task, int64_t lease_ms) {
         if (!tpi_hold_is(task)) return tpi_error(TP_MISUSE, "task %s was not claimed by plan hold", task->id);
         status = make_token(slot);
     }
-    return status == TP_OK ? take_held(conn, slot, lease_ms ? lease_ms : TPI_LEASE_MS) : status;
+    if (status != TP_OK) return status;
+    return tpi_conn_answer(conn, take_held(conn, slot, lease_ms ? lease_ms : TPI_LEASE_MS));
 }

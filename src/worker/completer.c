@@ -210,13 +210,12 @@ static void ask_later(struct group *group, struct tpi_job *job) {
  * that cannot be stored, so it goes to the failed pool, where a person finds it. When that is refused too the
  * claim is kept, and asked for until somebody mends the database. */
 static void fail_with(const struct group *group, struct tpi_job *job, const char *text) {
-    static const char of_done[] = "done, but the database refuses to store that: ";
-    char whole[sizeof of_done + TPI_TEXT_SIZE];
+    char whole[sizeof TP_REASON_DONE + TPI_TEXT_SIZE];
     bool no_retry = job->done || job->settle.outcome.no_retry;
-    snprintf(whole, sizeof whole, "%s%s", job->done ? of_done : "", text);
+    snprintf(whole, sizeof whole, "%s%s", job->done ? TP_REASON_DONE : "", text);
     tpi_outcome_set(job, TP_RUN_FAILED, whole);
     job->settle.outcome.no_retry = no_retry;
-    record_error(group, job, of_done, text);
+    record_error(group, job, TP_REASON_DONE, text);
     job->settle.last_resort = true;
     job->settle.not_before = 0;
     tpi_job_resume(job, false);

@@ -336,9 +336,20 @@ def test_why():
         test_paste()
 
 
+def test_why_done():
+    """Of what is done and could not be stored top warns as failures does."""
+    check("tasks", [run("enqueue", "unstored", "1")[0] for _ in range(3)] == [0, 0, 0])
+    known = program("unstored", "echo 'done, but the database refuses to store that: check 7' >&2; exit 1\n")
+    check("fail", run("work", "--handler", f"unstored={known}", "--retry", "none", "--drain", "--quiet")[0] == 8)
+    groups = json.loads(run("top", "--once", "--json")[1])["failures"]
+    warnings = {one["handler"]: one["warning"] for one in groups}
+    check("top warns of what is done", "a retry would do it again" in (warnings["unstored"] or ""), groups)
+    check("and of nothing else", not warnings["broken"], groups)
+
+
 def test():
     for one in (test_check, test_metrics, test_workers, test_oldest, test_drain, test_once, test_screen, test_outage, test_counters,
-                test_why, test_gates):
+                test_why, test_why_done, test_gates):
         one()
 
 

@@ -1,5 +1,6 @@
 /* Plan hold: tasks that a transaction has locked and nobody marked. */
 #include "base/clock.h"
+#include "ops/conn.h"
 #include "ops/for_workers.h"
 #include "suite.h"
 
@@ -575,6 +576,21 @@ TEST_OF_HOLD(test_hold__but_not_when_another_has_it_or_it_was_settled) {
     complete_and_commit(task);
     for (int asked = 0; asked < 2; asked++)
         expect(TP_EXISTS, tpi_claim_held(pool.a, task, 0));
+    expect_row(task->id, "finished", "done", 0);
+}
+
+/* What is seen of that commit may not be on a standby yet: a worker that told of it at once would have a task
+ * done that is open where that standby takes over. */
+TEST_OF_HOLD(test_hold__that_it_was_settled_is_answered_once_a_standby_has_it) {
+    const tp_task *task = put_and_hold(pool.a);
+    complete_and_commit(task);
+    if (!pool.a->store.link.driver->catch_up) return;
+    for (int made = 0; made < 2; made++) {
+        lose_call("catch_up", NULL, made);
+        expect(TP_DISCONNECTED, tpi_claim_held(pool.a, task, 0));
+        must(tp_conn_reopen(pool.a));
+    }
+    expect(TP_EXISTS, tpi_claim_held(pool.a, task, 0));
     expect_row(task->id, "finished", "done", 0);
 }
 

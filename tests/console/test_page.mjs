@@ -247,6 +247,20 @@ async function everyPool(page, proxy) {
   await until("it is back", () => page.evaluate(async () => !(await (await fetch("/api/v1/pools")).json()).pools.find((one) => one.name === "cut").away));
 }
 
+/** What is done and could only not be stored would be done again by a retry. */
+async function doneNotStored(page) {
+  run(["enqueue", "unstored", "{}"]);
+  const known = program("unstored", "echo 'done, but the database refuses to store that: check 7' >&2; exit 1");
+  run(["work", "--handler", `unstored=${known}`, "--retry", "none", "--drain", "--quiet"], { code: 8 });
+  await goTo(page, "pool/failures?handler=unstored");
+  await page.waitForSelector("tbody button:has-text('Skip')");
+  check("no retry is offered of what is done", await page.locator("tbody button:has-text('Retry')").count() === 0);
+  await page.click("tbody button:has-text('Skip')");
+  await confirm(page, "it was done");
+  await page.waitForSelector("#note:has-text('1')");
+  check("what is done is skipped", of("unstored").every((task) => task.state === "skipped"));
+}
+
 async function actions(page) {
   const why = "the mailboxes <b>are</b> larger now";
   await goTo(page, "pool/failures?handler=mail");
@@ -535,7 +549,7 @@ async function lost(page, proxy, console) {
 async function whatAPoolHas(page, console, slow) {
   for (const part of [pages, search, hostile]) await part(page);
   await roles(browser, console.url);
-  for (const part of [actions, audit]) await part(page);
+  for (const part of [actions, audit, doneNotStored]) await part(page);
   await approvals(browser, console.url, page);
   for (const part of [live, keyboard, marks]) await part(page);
   await drains(page, slow);

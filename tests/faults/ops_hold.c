@@ -96,14 +96,18 @@ static tp_status hold_without_retry(struct work *work) {
 /* ---- What was held is claimed by a lease -----------------------------------------------------------------
  */
 
-static void hold_and_roll_back(struct work *work) {
+static void hold_elsewhere(struct work *work) {
     tp_batch *batch = NULL;
     work->request.plan = "hold";
     must(tp_begin(pool.b));
     must(tp_claim(pool.b, &work->request, &batch));
-    must(tp_rollback(pool.b));
     work->batches[work->batch_count++] = batch;
     work->tasks[0] = tp_batch_task(batch, 0);
+}
+
+static void hold_and_roll_back(struct work *work) {
+    hold_elsewhere(work);
+    must(tp_rollback(pool.b));
 }
 
 static void held_and_rolled_back(struct work *work) {
@@ -116,12 +120,24 @@ static void held_after_a_lapse(struct work *work) {
     hold_and_roll_back(work);
 }
 
+static void held_and_settled(struct work *work) {
+    work_put(work, 1);
+    hold_elsewhere(work);
+    must(tp_complete(pool.b, work->tasks[0]));
+    must(tp_commit(pool.b));
+}
+
 CALL(claim_held, tpi_claim_held(work->conn, work->tasks[0], 60000))
 
 static void is_claimed(struct work *work) {
     want_task(work, 0, "pending", "handling", 0);
     want_events_in_all(work, 0);
     must(tp_complete(pool.b, work->tasks[0]));
+}
+
+static void is_done(struct work *work) {
+    want_task(work, 0, "finished", "done", 0);
+    want_events_in_all(work, 0);
 }
 
 static void lapse_is_counted(struct work *work) {
@@ -143,6 +159,8 @@ static const struct operation operations[] = {
     {"claim, the last lapse", TRAIT_TRANSACTION, two_lapsed, hold_without_retry, TP_NONE, lapses_gave_up,
      .plan = "hold"},
     {"claim_held", TRAIT_POINTERS, held_and_rolled_back, claim_held, TP_OK, is_claimed, .plan = "hold"},
+    {"claim_held, of a settled one", TRAIT_POINTERS, held_and_settled, claim_held, TP_EXISTS, is_done,
+     .plan = "hold"},
     {"claim_held, of a lapsed lease", TRAIT_POINTERS, held_after_a_lapse, claim_held, TP_OK, lapse_is_counted,
      .plan = "hold"},
 };

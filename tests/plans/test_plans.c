@@ -300,11 +300,12 @@ enum { DEAD = 5000, STEP = 100, LITTLE = 15 * STEP };
 
 /* Another session's snapshot keeps what is deleted in table and indexes; what other tests deleted may be kept
  * by others', so the handlers are this one's. Ends the pool that was. */
-static void leave_dead(void) {
-    sql_run(pool.eye,
-            "INSERT INTO tp_pending (handler, params, due_at) SELECT 'd' || 1 + n %% 2, '', n FROM "
-            "generate_series(1, %d) n",
-            2 * DEAD);
+static void leave_dead(int priority) {
+    sql_run(
+        pool.eye,
+        "INSERT INTO tp_pending (handler, params, due_at, priority) SELECT 'd' || 1 + n %% 2, '', n, %d FROM "
+        "generate_series(1, %d) n",
+        priority, 2 * DEAD);
     sql_run(pool.b, "BEGIN ISOLATION LEVEL REPEATABLE READ");
     sql_number(pool.b, "SELECT COUNT(*) FROM tp_pending");
     sql_run(pool.eye, "DELETE FROM tp_pending");
@@ -315,7 +316,7 @@ static void leave_dead(void) {
 static void test_plans__nor_one_that_seems_empty_and_is_not(void **state) {
     (void)state;
     if (!pool_on_postgres()) skip();
-    leave_dead();
+    leave_dead(0);
     expect_number(sql_number(pool.eye, "SELECT reltuples FROM pg_class WHERE relname = 'tp_pending'"), 0);
     expect_number(sql_number(pool.eye, "SELECT relpages > 50 FROM pg_class WHERE relname = 'tp_pending'"), 1);
     expect_no_whole_pool(false);
@@ -349,7 +350,8 @@ static int64_t claim_step(const char *plan, const char *handler) {
     return counts_read(pool.eye, false).rows - before.rows;
 }
 
-static void dead_once(const char *plan, const char *handler) {
+/* The least that a claim reads after the first one. */
+static int64_t rows_among_dead(const char *plan, const char *handler) {
     enum { CLAIMS = 6 };
     int64_t least = INT64_MAX;
     sql_run(
@@ -364,15 +366,25 @@ static void dead_once(const char *plan, const char *handler) {
     }
     stands_at_ms = 0;
     sure(first > DEAD, "plan %s: the first claim meets nothing dead", plan);
-    sure(least < LITTLE, "plan %s: each claim reads %lld rows", plan, (long long)least);
+    return least;
 }
 
 static void test_plans__claims_do_not_walk_over_dead_tasks_each_time(void **state) {
     (void)state;
     if (!pool_on_postgres()) skip();
-    leave_dead();
-    dead_once("skip", "d1");
-    dead_once("hold", "d2");
+    leave_dead(0);
+    assert_in_range(rows_among_dead("skip", "d1"), 1, LITTLE);
+    assert_in_range(rows_among_dead("hold", "d2"), 1, LITTLE);
+    sql_run(pool.b, "ROLLBACK");
+}
+
+/* The limit: a claim has to see whether something more urgent came. */
+static void test_plans__but_over_dead_tasks_that_were_more_urgent_they_do(void **state) {
+    (void)state;
+    if (!pool_on_postgres()) skip();
+    leave_dead(-1);
+    assert_true(rows_among_dead("skip", "d1") > DEAD);
+    assert_true(rows_among_dead("hold", "d2") > DEAD);
     sql_run(pool.b, "ROLLBACK");
 }
 
@@ -452,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_plans__nor_one_that_looks_for_more_urgent_tasks),
         cmocka_unit_test(test_plans__nor_one_that_seems_empty_and_is_not),
         cmocka_unit_test(test_plans__claims_do_not_walk_over_dead_tasks_each_time),
+        cmocka_unit_test(test_plans__but_over_dead_tasks_that_were_more_urgent_they_do),
         cmocka_unit_test(test_plans__a_claim_goes_by_its_index_in_pools_of_any_size),
     };
     pool_open();

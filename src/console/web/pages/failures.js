@@ -13,7 +13,7 @@ export async function load(place) {
 }
 
 /** Only not stored: a retry would do it again. @param {any} group */
-const isDone = (group) => group.reason_like.startsWith("done, but the database refuses to store that: ");
+const isDone = (group) => group.retry.startsWith("taskpool skip ");
 
 /** @param {any} group @param {string} pool */
 function actions(group, pool) {
