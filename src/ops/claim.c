@@ -60,7 +60,7 @@ static tp_status take_in_order(struct tpi_claim *claim, struct tpi_scopes *scope
     const char *const *handlers = scopes->handlers;
     size_t count = scopes->handler_count;
     bool due = true;
-    tp_status status = count > 1 ? tpi_claim_find_lane(claim->conn, scopes, true, &due) : TP_OK;
+    tp_status status = count > 1 ? tpi_claim_find_lane(claim->conn, scopes, true, &due, NULL) : TP_OK;
     scopes->handler_count = 1;
     for (size_t i = 0; i < count && due && tpi_claim_room(claim) && status == TP_OK; i++) {
         scopes->handlers = &handlers[i];

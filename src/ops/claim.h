@@ -79,9 +79,10 @@ struct tpi_claim {
 TP_CHECKED tp_status tpi_claim_check(tp_conn *conn, const tp_claim_request *given, tp_claim_request *request,
                                      enum tpi_plan *plan);
 
-/* Is there a lane, or one that is due? Without a lock. */
+/* Is there a lane, or one that is due? Without a lock. first, if not NULL, gets that lane when all that a
+ * claim would take before it, or together with it, is known to be nothing; else it stays as it is. */
 TP_CHECKED tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due,
-                                         bool *found);
+                                         bool *found, struct tpi_arrival *first);
 /* Calls the plan for the lanes that are due until there is no more room (claim_lanes.c). */
 TP_CHECKED tp_status tpi_claim_by_lanes(struct tpi_claim *claim, const struct tpi_scopes *scopes);
 

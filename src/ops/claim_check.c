@@ -129,21 +129,22 @@ tp_status tpi_claim_scopes(tp_conn *conn, const tp_claim_request *request, bool 
                                &scopes->handler_count);
 }
 
-static tp_status find_any(tp_conn *conn, const tp_claim_request *given, bool open_ones) {
+static tp_status find_any(tp_conn *conn, const tp_claim_request *given, bool open_ones,
+                          struct tpi_arrival *first) {
     tp_claim_request request = TP_CLAIM_INIT;
     struct tpi_scopes scopes;
     bool found = false;
     tp_status status = read_request(conn, given, &request);
     if (status == TP_OK) status = tpi_claim_scopes(conn, &request, open_ones, &scopes);
     if (status == TP_OK && scopes.handler_count)
-        status = tpi_claim_find_lane(conn, &scopes, !open_ones, &found);
+        status = tpi_claim_find_lane(conn, &scopes, !open_ones, &found, first);
     return status == TP_OK && !found ? TP_NONE : status;
 }
 
-tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request) {
-    return find_any(conn, request, false);
+tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request, struct tpi_arrival *first) {
+    return find_any(conn, request, false, first);
 }
 
 tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request) {
-    return find_any(conn, request, true);
+    return find_any(conn, request, true, NULL);
 }

@@ -149,14 +149,30 @@ static tp_status ask_first(tp_conn *conn, const struct tpi_scopes *scopes, struc
     return go_on(conn, lanes, lanes->count, &more);
 }
 
-tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due, bool *found) {
+/* Is the lane the only one of its priority that is due, and none that is more urgent left to be read? */
+static bool is_first(const struct lanes *lanes, const struct tpi_lane *lane) {
+    for (size_t i = 0; i < lanes->count; i++) {
+        const struct tpi_lane *other = &lanes->all[i];
+        if (other->more && other->priority < lane->priority) return false;
+        if (other != lane && other->due && other->priority == lane->priority) return false;
+    }
+    return true;
+}
+
+tp_status tpi_claim_find_lane(tp_conn *conn, const struct tpi_scopes *scopes, bool due, bool *found,
+                              struct tpi_arrival *first) {
     struct lanes lanes = {0};
     *found = false;
     tp_status status = ask_first(conn, scopes, &lanes);
     for (bool more = true; status == TP_OK && more && !*found;) {
-        for (size_t i = 0; i < lanes.count && !*found; i++)
-            *found = !due || lanes.all[i].due;
-        if (!*found) status = go_on(conn, &lanes, lanes.count, &more);
+        size_t i = 0;
+        while (i < lanes.count && due && !lanes.all[i].due)
+            i++;
+        *found = i < lanes.count;
+        if (!*found)
+            status = go_on(conn, &lanes, lanes.count, &more);
+        else if (first && is_first(&lanes, &lanes.all[i]))
+            *first = (struct tpi_arrival){lanes.all[i].handler, (int32_t)lanes.all[i].priority};
     }
     free(lanes.all);
     return status;

@@ -16,8 +16,10 @@
  * Plan=hold stands in the connection string. */
 TP_CHECKED tp_status tpi_plan_check(tp_conn *conn, const char *plan);
 /* Is there a task that a claim of these handlers and shards might take now? Asked without a lock, cheaper
- * than a claim that finds nothing. TP_NONE: nothing is due, or the handlers are paused. */
-TP_CHECKED tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request);
+ * than a claim that finds nothing. TP_NONE: nothing is due, or the handlers are paused. first may be NULL. It
+ * gets what is due of one handler and priority, for tpi_claim_known, when a claim would take nothing else
+ * before it or together with it, and else stays as it is; the handler's name is the request's. */
+TP_CHECKED tp_status tpi_any_due(tp_conn *conn, const tp_claim_request *request, struct tpi_arrival *first);
 /* Is any task of these handlers and shards open: due or not, paused or not, whoever has it? TP_NONE: none. */
 TP_CHECKED tp_status tpi_any_open(tp_conn *conn, const tp_claim_request *request);
 /* What a process knows of a claimed task: its handler has ended well here for the same content, outside a

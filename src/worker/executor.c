@@ -70,11 +70,12 @@ static bool rest(struct tpi_executors *executors, struct tpi_hold *hold, int64_t
 }
 
 static tp_status ask_due(tp_conn *conn, void *arg) {
-    const struct tpi_claiming *claiming = arg;
-    return tpi_any_due(conn, &claiming->request);
+    struct tpi_claiming *claiming = arg;
+    return tpi_any_due(conn, &claiming->request, &claiming->known);
 }
 
-/* While nothing comes, one plain statement says whether a transaction is worth beginning. */
+/* While nothing comes, one plain statement says whether a transaction is worth beginning, and what the claim
+ * in it may take without asking again. */
 static tp_status poll_due(struct tpi_executors *executors, struct tpi_hold *hold) {
     struct tpi_claiming claiming;
     pthread_mutex_lock(&executors->queue->lock);
@@ -82,7 +83,9 @@ static tp_status poll_due(struct tpi_executors *executors, struct tpi_hold *hold
     pthread_mutex_unlock(&executors->queue->lock);
     if (tasks_come) return TP_OK;
     tpi_claiming_init(&claiming, executors->claims);
-    return tpi_session_try(hold->session, ask_due, &claiming);
+    tp_status status = tpi_session_try(hold->session, ask_due, &claiming);
+    if (status == TP_OK && !hold->arrival.handler) hold->arrival = claiming.known;
+    return status;
 }
 
 /* True: nothing was due, and this thread goes on polling, so that no other is woken for nothing. */
@@ -94,6 +97,7 @@ static bool poll_and_rest(struct tpi_executors *executors, struct tpi_hold *hold
     tpi_lifetime_remove_job(executors->life);
     if (status == TP_OK) return false; /* another polls already */
     tpi_transaction_leave(hold->session);
+    if (status == TP_NONE) tpi_transaction_none_due(hold);
     if (status == TP_NONE && hold->polls && rest(executors, hold, began)) return true;
     if (status < 0) tpi_session_recover(hold->session, TPI_UNTIL_STOP, status);
     pass(executors, hold, false);

@@ -9,9 +9,10 @@
 struct tpi_hold {
     struct tpi_session *session;
     size_t group;               /* tasks in the next claim; 0: 1 */
+    size_t grown_from;          /* what it was before its last claim; 0: it did not grow by that */
     bool found;                 /* its last claim had tasks */
     bool polls;                 /* it is the one that polls for tasks */
-    struct tpi_arrival arrival; /* what woke this thread; none after its next claim */
+    struct tpi_arrival arrival; /* what woke it, or it saw; none after its next claim */
 };
 
 struct tpi_transactions {
@@ -31,6 +32,8 @@ struct tpi_transactions {
 /* Claims, runs and settles in one transaction. TP_NONE: nothing was due. */
 TP_CHECKED tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi_hold *hold,
                                           size_t *ran);
+/* Nothing was due: a group that its last claim made larger is as it was before. */
+void tpi_transaction_none_due(struct tpi_hold *hold);
 /* Nothing is claimed next: what the last commit began is not left open. */
 void tpi_transaction_leave(struct tpi_session *session);
 

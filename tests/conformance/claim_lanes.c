@@ -121,12 +121,55 @@ TEST_OF_PLANS(test_claim_lanes__what_is_not_due_holds_up_nothing) {
     put(0, 2, 0, 0, ids[0]);
     put(1, 7, 0, 0, ids[1]);
     put(1, 20, 0, 0, ids[2]);
-    assert_int_equal(tpi_any_due(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_due(pool.a, &request, NULL), TP_OK);
     expect_number(take(plan, &request, first), 3);
     assert_string_equal(first, ids[0]);
     expect_number(take(plan, &request, first), 0);
-    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_due(pool.a, &request, NULL), TP_NONE);
     assert_int_equal(tpi_any_open(pool.a, &request), TP_OK);
+    pool_empty();
+}
+
+/* handler NULL: nothing. */
+static void expect_seen(const tp_claim_request *request, const char *handler, int32_t priority) {
+    struct tpi_arrival seen = {NULL, 0};
+    must(tpi_any_due(pool.a, request, &seen));
+    assert_ptr_equal(seen.handler, handler); /* it outlives the call */
+    if (handler) expect_number(seen.priority, priority);
+}
+
+TEST_OF_PLANS(test_claim_lanes__a_look_names_what_a_claim_takes_first_and_alone) {
+    char ids[5][ID];
+    tp_claim_request request = request_of(3, 1);
+    put(0, 5, 0, 1, ids[0]);
+    expect_seen(&request, handlers[0], 5);
+    put(1, 9, 0, 0, ids[1]);
+    expect_seen(&request, handlers[0], 5);
+    put(2, 5, 0, 0, ids[2]);
+    expect_seen(&request, NULL, 0);
+    put(1, -3, 0, 2, ids[3]);
+    expect_seen(&request, handlers[1], -3);
+    put_late(0, 2, 0);
+    put(0, 3, 0, 0, ids[4]);
+    expect_seen(&request, handlers[1], -3);
+    static const int order[] = {3, 4, 2, 0, 1};
+    for (size_t i = 0; i < 5; i++)
+        take_this(plan, &request, ids[order[i]]);
+    pool_empty();
+}
+
+/* Where a statement gives the first lane of each handler, the second one may be the more urgent one. */
+TEST_OF_PLANS(test_claim_lanes__a_look_names_nothing_that_comes_after_a_lane_it_did_not_read) {
+    char ids[2][ID];
+    struct tpi_arrival seen = {NULL, 0};
+    tp_claim_request request = request_of(2, 1);
+    put_late(0, 1, 0);
+    put(0, 2, 0, 0, ids[0]);
+    put(1, 7, 0, 0, ids[1]);
+    must(tpi_any_due(pool.a, &request, &seen));
+    if (seen.handler) assert_ptr_equal(seen.handler, handlers[0]);
+    take_this(plan, &request, ids[0]);
+    take_this(plan, &request, ids[1]);
     pool_empty();
 }
 
@@ -269,11 +312,11 @@ TEST_OF_PLANS(test_claim_lanes__shard_0_is_claimed_alone_and_with_others) {
     assert_string_equal(first, ids[2 * EACH - 2]);
     put(0, 2, 7, 0, NULL);
     request.shard_count = 1;
-    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_due(pool.a, &request, NULL), TP_NONE);
     assert_int_equal(tpi_any_open(pool.a, &request), TP_NONE);
     expect_number(take(plan, &request, first), 0);
     request.shard_count = 2;
-    assert_int_equal(tpi_any_due(pool.a, &request), TP_OK);
+    assert_int_equal(tpi_any_due(pool.a, &request, NULL), TP_OK);
     assert_int_equal(tpi_any_open(pool.a, &request), TP_OK);
     request.shards = NULL;
     request.shard_count = 0;
@@ -295,7 +338,7 @@ TEST_OF_PLANS(test_claim_lanes__of_many_handlers_and_shards_few_statements_find_
     put(HANDLERS - 1, 0, SHARDS - 1, 1, id);
     take_this(plan, &request, id);
     uint64_t before = tp_conn_counters(pool.a)->statements;
-    assert_int_equal(tpi_any_due(pool.a, &request), TP_NONE);
+    assert_int_equal(tpi_any_due(pool.a, &request, NULL), TP_NONE);
     assert_in_range(tp_conn_counters(pool.a)->statements - before, 1, STATEMENTS);
     pool_empty();
 }

@@ -321,7 +321,7 @@ TEST(test_look__show_says_none_for_an_unknown_id) {
 #define expect_there(due, open) check_there(&request, (due), (open), __FILE__, __LINE__)
 static void check_there(const tp_claim_request *request, tp_status due, tp_status open, const char *file,
                         int line) {
-    check_status(due, tpi_any_due(pool.a, request), "tpi_any_due", file, line);
+    check_status(due, tpi_any_due(pool.a, request, NULL), "tpi_any_due", file, line);
     check_status(open, tpi_any_open(pool.a, request), "tpi_any_open", file, line);
 }
 
@@ -349,9 +349,9 @@ TEST(test_look__any_due_and_any_open_see_chosen_shards_only) {
     request.shard_count = 3;
     expect_there(TP_NONE, TP_NONE);
     request.shards = NULL;
-    expect(TP_MISUSE, tpi_any_due(pool.a, &request));
+    expect(TP_MISUSE, tpi_any_due(pool.a, &request, NULL));
     expect(TP_MISUSE, tpi_any_open(pool.a, &request));
-    expect(TP_MISUSE, tpi_any_due(pool.a, NULL));
+    expect(TP_MISUSE, tpi_any_due(pool.a, NULL, NULL));
     expect(TP_MISUSE, tpi_any_open(NULL, &request));
 }
 

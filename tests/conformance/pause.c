@@ -115,7 +115,7 @@ TEST(test_pause__who_knew_of_none_for_long_asks_before_it_takes) {
         task_put("x", id);
         let_pauses_age(conn);
         must(tp_pause(pool.a, pool.handler, "ann", NULL));
-        expect(TP_NONE, tpi_any_due(conn, &request));
+        expect(TP_NONE, tpi_any_due(conn, &request, NULL));
         let_pauses_age(conn);
         expect(TP_NONE, tpi_claim_known(conn, &request, &arrival, NULL, &batch));
         let_pauses_age(conn);

@@ -81,7 +81,7 @@ static tp_claim_request for_claim_request(void) {
 static tp_status use_claim_request(void *given) {
     tp_claim_request *request = given;
     task_put("x", (char[ID]){0});
-    tp_status status = tpi_any_due(pool.a, request);
+    tp_status status = tpi_any_due(pool.a, request, NULL);
     expect(status, tpi_any_open(pool.a, request));
     expect(status, try_claim(pool.a, request));
     return status;

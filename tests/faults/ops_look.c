@@ -102,7 +102,7 @@ static tp_status any(struct work *work) {
     request.handlers = pool.handlers;
     request.handler_count = 1;
     tp_status status = tpi_any_open(work->conn, &request);
-    if (status == TP_OK) status = tpi_any_due(work->conn, &request);
+    if (status == TP_OK) status = tpi_any_due(work->conn, &request, NULL);
     return status;
 }
 

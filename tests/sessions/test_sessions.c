@@ -57,7 +57,7 @@ TEST_SESSION(test_session__that_gets_no_answer_in_time_cannot_connect) {
 static void look(void) {
     tp_claim_request request = claim_request(1);
     must(tpi_any_open(pool.a, &request));
-    must(tpi_any_due(pool.a, &request));
+    must(tpi_any_due(pool.a, &request, NULL));
 }
 
 TEST_SESSION(test_session__a_cursor_that_cannot_be_closed_fails_no_later_call) {

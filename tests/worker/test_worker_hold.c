@@ -78,6 +78,94 @@ TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked) {
     expect_number(faults_seen(groups), 0);
 }
 
+/* ---- Tasks that come one by one, from another process ------------------------------------------------- */
+
+struct lone {
+    size_t looks, asked, taken_as_one, taken_as_many; /* aims */
+    atomic_int asked_before, as_one_before, as_many_before, asked_then, as_one_then, as_many_then;
+};
+
+static bool reads_lanes(const struct tpi_link *link, const char *function) {
+    return link->statement && strcmp(link->statement, "claim_lanes") == 0 &&
+           faults_executes(link->statement, function);
+}
+
+MEANS(looks) {
+    return reads_lanes(link, function) && link->tx == TPI_TX_NONE;
+}
+
+MEANS(asks) {
+    return reads_lanes(link, function) && link->tx != TPI_TX_NONE;
+}
+
+HANDLER(see_lone) {
+    struct lone *lone = arg;
+    atomic_store(&lone->asked_then, faults_seen(lone->asked));
+    atomic_store(&lone->as_one_then, faults_seen(lone->taken_as_one));
+    atomic_store(&lone->as_many_then, faults_seen(lone->taken_as_many));
+    return rig_done(run, NULL);
+}
+
+/* A thread that rests looks without a transaction: from then on it claims only what a look saw. */
+static void await_rest(struct lone *lone) {
+    rig_await_seen(lone->looks, faults_seen(lone->looks) + 3);
+    atomic_store(&lone->asked_before, faults_seen(lone->asked));
+    atomic_store(&lone->as_one_before, faults_seen(lone->taken_as_one));
+    atomic_store(&lone->as_many_before, faults_seen(lone->taken_as_many));
+}
+
+/* Each becomes due while the worker rests, which no enqueue of this process tells it, and is done when see is
+ * called. */
+static void take_lone_tasks(struct lone *lone, void (*see)(const struct lone *lone)) {
+    enum { TASKS = 3 };
+    *lone = (struct lone){.looks = faults_at(.fits = looks),
+                          .asked = faults_at(.fits = asks),
+                          .taken_as_one = faults_count("hold_take_one"),
+                          .taken_as_many = faults_count("hold_take")};
+    tp_new_task tasks[TASKS];
+    for (int i = 0; i < TASKS; i++) {
+        tasks[i] = (tp_new_task){.size = sizeof *tasks, .handler = pool.handler, .delay_ms = 3600000};
+        must(tp_enqueue(pool.a, &tasks[i]));
+    }
+    rig.arg = lone;
+    tp_worker *worker = rig_start_with(0, see_lone, .plan = "hold", .threads = 1);
+    for (int i = 1; i <= TASKS; i++) {
+        await_rest(lone);
+        sql_run(pool.eye, "UPDATE tp_pending SET due_at = 0 WHERE id = '%s'", tasks[i - 1].id);
+        rig_await(TP_EVENT_DONE, i);
+        see(lone);
+    }
+    rig_stop(worker);
+    rig_expect(0, TASKS, 0, .runs = TASKS, .failures = 0);
+}
+
+static void expect_not_asked(const struct lone *lone) {
+    expect_number(atomic_load(&lone->asked_then), atomic_load(&lone->asked_before));
+}
+
+TEST(test_hold__what_a_look_saw_is_claimed_without_a_second_look) {
+    struct lone lone;
+    rig_needs_hold();
+    take_lone_tasks(&lone, expect_not_asked);
+}
+
+static void expect_taken_as_one(const struct lone *lone) {
+    expect_number(atomic_load(&lone->as_one_then), atomic_load(&lone->as_one_before) + 1);
+    expect_number(atomic_load(&lone->as_many_then), atomic_load(&lone->as_many_before));
+}
+
+TEST(test_hold__who_takes_lone_tasks_claims_one_each_time) {
+    struct lone lone;
+    rig_needs_hold();
+    if (!(pool.a->store.caps & TPI_CAP_HOLD_ONE)) {
+        print_message("SKIPPED: no statement here takes one task alone\n");
+        skip();
+    }
+    take_lone_tasks(&lone, expect_taken_as_one);
+}
+
+/* ---- Servers of which several take writes -------------------------------------------------------------- */
+
 static void needs_question(void) {
     if (pool.a->store.link.driver->may_have_writers) return;
     print_message("SKIPPED: no server here is one of several that take writes\n");
