@@ -84,7 +84,7 @@ static tp_status poll_due(struct tpi_executors *executors, struct tpi_hold *hold
     if (tasks_come) return TP_OK;
     tpi_claiming_init(&claiming, executors->claims);
     tp_status status = tpi_session_try(hold->session, ask_due, &claiming);
-    if (status == TP_OK && !hold->arrival.handler) hold->arrival = claiming.known;
+    if (status == TP_OK && !hold->in_vain && !hold->arrival.handler) hold->arrival = claiming.known;
     return status;
 }
 
@@ -93,7 +93,9 @@ static bool poll_and_rest(struct tpi_executors *executors, struct tpi_hold *hold
     int64_t began = tpi_clock_mono_ms();
     size_t ran = 0;
     tp_status status = poll_due(executors, hold);
-    if (status == TP_OK) status = tpi_transaction_once(executors->transactions, hold, &ran);
+    bool claims = status == TP_OK;
+    if (claims) status = tpi_transaction_once(executors->transactions, hold, &ran);
+    hold->in_vain = claims && status == TP_NONE;
     tpi_lifetime_remove_job(executors->life);
     if (status == TP_OK) return false; /* another polls already */
     tpi_transaction_leave(hold->session);

@@ -11,6 +11,7 @@ struct tpi_hold {
     size_t group;               /* tasks in the next claim; 0: 1 */
     size_t grown_from;          /* what it was before its last claim; 0: it did not grow by that */
     bool found;                 /* its last claim had tasks */
+    bool in_vain;               /* its last claim had none: what looks due may be others' */
     bool polls;                 /* it is the one that polls for tasks */
     struct tpi_arrival arrival; /* what woke it, or it saw; none after its next claim */
 };

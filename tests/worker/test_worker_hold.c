@@ -154,14 +154,36 @@ static void expect_taken_as_one(const struct lone *lone) {
     expect_number(atomic_load(&lone->as_many_then), atomic_load(&lone->as_many_before));
 }
 
+static void needs_statement_for_one(void) {
+    rig_needs_hold();
+    if (pool.a->store.caps & TPI_CAP_HOLD_ONE) return;
+    print_message("SKIPPED: no statement here takes one task alone\n");
+    skip();
+}
+
 TEST(test_hold__who_takes_lone_tasks_claims_one_each_time) {
     struct lone lone;
-    rig_needs_hold();
-    if (!(pool.a->store.caps & TPI_CAP_HOLD_ONE)) {
-        print_message("SKIPPED: no statement here takes one task alone\n");
-        skip();
-    }
+    needs_statement_for_one();
     take_lone_tasks(&lone, expect_taken_as_one);
+}
+
+TEST(test_hold__what_others_hold_is_not_tried_twice_in_a_claim) {
+    needs_statement_for_one();
+    const char *handler = pool.handler;
+    tp_claim_request request = {
+        .size = sizeof request, .handlers = &handler, .handler_count = 1, .plan = "hold"};
+    tp_batch *batch = NULL;
+    rig_put(1, "x");
+    must(tp_begin(pool.a));
+    must(tp_claim(pool.a, &request, &batch));
+    size_t asked = faults_at(.fits = asks), taken = faults_count("hold_take_one");
+    tp_worker *worker = rig_start_with(0, rig_done, .plan = "hold", .threads = 1);
+    rig_await_seen(asked, 6);
+    rig_stop(worker);
+    if (faults_seen(taken) > faults_seen(asked))
+        fail_msg("%d tries in %d claims", faults_seen(taken), faults_seen(asked));
+    must(tp_rollback(pool.a));
+    tp_batch_free(batch);
 }
 
 /* ---- Servers of which several take writes -------------------------------------------------------------- */
