@@ -128,8 +128,7 @@ report() {
 configure_preset() {
   local name=${3:-$1} cxx=g++
   [ "$2" != clang ] || cxx=clang++
-  # Of debug information only lines are looked at, in what the sanitizers say.
-  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON -DCMAKE_C_FLAGS_DEBUG=-g1
+  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON "${@:4}"
 }
 
 # build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.
@@ -141,7 +140,8 @@ build_preset() {
 # build_for LABEL PRESET COMPILER [--objects]: what the tests of the label need, into build/PRESET; see needed_targets.py.
 build_for() {
   local targets
-  configure_preset "$2" "$3"
+  # Of debug information only lines are looked at, in what the sanitizers say.
+  configure_preset "$2" "$3" "$2" -DCMAKE_C_FLAGS_DEBUG=-g1
   mapfile -t targets < <(tools/needed_targets.py "build/$2" "$1" "${@:4}")
   quietly "build-$2" cmake --build "build/$2" -j "$jobs" --target "${targets[@]:?nothing to build}"
 }

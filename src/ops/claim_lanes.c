@@ -149,11 +149,13 @@ static tp_status ask_first(tp_conn *conn, const struct tpi_scopes *scopes, struc
     return go_on(conn, lanes, lanes->count, &more);
 }
 
-/* Is the lane the only one of its priority that is due, and none that is more urgent left to be read? */
+/* Is the lane the only one of its priority that is due, none that is more urgent left to be read, and none of
+ * the handler's more urgent at all? A claim of what is known leaves a lane with such a one alone. */
 static bool is_first(const struct lanes *lanes, const struct tpi_lane *lane) {
     for (size_t i = 0; i < lanes->count; i++) {
         const struct tpi_lane *other = &lanes->all[i];
-        if (other->more && other->priority < lane->priority) return false;
+        bool urgent = other->priority < lane->priority;
+        if (urgent && (other->more || other->handler == lane->handler)) return false;
         if (other != lane && other->due && other->priority == lane->priority) return false;
     }
     return true;

@@ -102,6 +102,7 @@ static bool poll_and_rest(struct tpi_executors *executors, struct tpi_hold *hold
     if (status == TP_NONE) tpi_transaction_none_due(hold);
     if (status == TP_NONE && hold->polls && rest(executors, hold, began)) return true;
     if (status < 0) tpi_session_recover(hold->session, TPI_UNTIL_STOP, status);
+    hold->arrival.handler = NULL; /* it would be old news */
     pass(executors, hold, false);
     return false;
 }

@@ -163,22 +163,21 @@ static void run_all(struct tpi_cycle *cycle) {
 /* A whole group that never asked and did not take long: the next may be larger. */
 static void learn(struct tpi_cycle *cycle) {
     size_t most = cycle->part->options->settle_count;
-    size_t before = cycle->hold->group ? cycle->hold->group : 1, group = before;
+    size_t group = cycle->hold->group ? cycle->hold->group : 1;
     if (most > TPI_GROUP_MAX) most = TPI_GROUP_MAX;
     if (cycle->asked)
         group = 1;
     else if (cycle->took_ms > TPI_GROUP_MS)
         group = (group + 1) / 2;
-    else if (cycle->whole && cycle->claimed == before)
+    else if (cycle->whole && cycle->claimed == group)
         group = group * 2 < most ? group * 2 : most;
-    cycle->hold->grown_from = group > before ? before : 0;
     cycle->hold->group = group;
+    cycle->hold->claimed = cycle->claimed;
 }
 
 /* So that who takes tasks one by one claims one: some databases have a quicker statement for that. */
 void tpi_transaction_none_due(struct tpi_hold *hold) {
-    if (hold->grown_from) hold->group = hold->grown_from;
-    hold->grown_from = 0;
+    if (hold->claimed == 1) hold->group = 1;
 }
 
 void tpi_transaction_leave(struct tpi_session *session) {

@@ -80,6 +80,8 @@ TEST(test_hold__a_slow_handlers_task_keeps_no_others_locked) {
 
 /* ---- Tasks that come one by one, from another process ------------------------------------------------- */
 
+enum { TASKS = 3 };
+
 struct lone {
     size_t looks, asked, taken_as_one, taken_as_many; /* aims */
     atomic_int asked_before, as_one_before, as_many_before, asked_then, as_one_then, as_many_then;
@@ -114,10 +116,10 @@ static void await_rest(struct lone *lone) {
     atomic_store(&lone->as_many_before, faults_seen(lone->taken_as_many));
 }
 
-/* Each becomes due while the worker rests, which no enqueue of this process tells it, and is done when see is
- * called. */
-static void take_lone_tasks(struct lone *lone, void (*see)(const struct lone *lone)) {
-    enum { TASKS = 3 };
+/* After some that are due together. Each becomes due while the worker rests, which no enqueue of this process
+ * tells it, and is done when see is called. Gives of how many it said so. */
+static int take_lone_tasks(struct lone *lone, int together, bool (*see)(const struct lone *lone)) {
+    int seen = 0;
     *lone = (struct lone){.looks = faults_at(.fits = looks),
                           .asked = faults_at(.fits = asks),
                           .taken_as_one = faults_count("hold_take_one"),
@@ -127,31 +129,35 @@ static void take_lone_tasks(struct lone *lone, void (*see)(const struct lone *lo
         tasks[i] = (tp_new_task){.size = sizeof *tasks, .handler = pool.handler, .delay_ms = 3600000};
         must(tp_enqueue(pool.a, &tasks[i]));
     }
+    rig_put(together, "x");
     rig.arg = lone;
     tp_worker *worker = rig_start_with(0, see_lone, .plan = "hold", .threads = 1);
+    rig_await(TP_EVENT_DONE, together);
     for (int i = 1; i <= TASKS; i++) {
         await_rest(lone);
         sql_run(pool.eye, "UPDATE tp_pending SET due_at = 0 WHERE id = '%s'", tasks[i - 1].id);
-        rig_await(TP_EVENT_DONE, i);
-        see(lone);
+        rig_await(TP_EVENT_DONE, together + i);
+        seen += see(lone);
     }
     rig_stop(worker);
-    rig_expect(0, TASKS, 0, .runs = TASKS, .failures = 0);
+    rig_expect(0, together + TASKS, 0, .runs = together + TASKS, .failures = 0);
+    return seen;
 }
 
-static void expect_not_asked(const struct lone *lone) {
-    expect_number(atomic_load(&lone->asked_then), atomic_load(&lone->asked_before));
+static bool was_not_asked(const struct lone *lone) {
+    return atomic_load(&lone->asked_then) == atomic_load(&lone->asked_before);
 }
 
 TEST(test_hold__what_a_look_saw_is_claimed_without_a_second_look) {
     struct lone lone;
     rig_needs_hold();
-    take_lone_tasks(&lone, expect_not_asked);
+    /* InnoDB shows a commit before it gives its locks back, and what is locked is passed over. */
+    assert_in_range(take_lone_tasks(&lone, 0, was_not_asked), 1, TASKS);
 }
 
-static void expect_taken_as_one(const struct lone *lone) {
-    expect_number(atomic_load(&lone->as_one_then), atomic_load(&lone->as_one_before) + 1);
-    expect_number(atomic_load(&lone->as_many_then), atomic_load(&lone->as_many_before));
+static bool was_taken_as_one(const struct lone *lone) {
+    return atomic_load(&lone->as_one_then) == atomic_load(&lone->as_one_before) + 1 &&
+           atomic_load(&lone->as_many_then) == atomic_load(&lone->as_many_before);
 }
 
 static void needs_statement_for_one(void) {
@@ -164,7 +170,7 @@ static void needs_statement_for_one(void) {
 TEST(test_hold__who_takes_lone_tasks_claims_one_each_time) {
     struct lone lone;
     needs_statement_for_one();
-    take_lone_tasks(&lone, expect_taken_as_one);
+    expect_number(take_lone_tasks(&lone, 2, was_taken_as_one), TASKS);
 }
 
 TEST(test_hold__what_others_hold_is_not_tried_twice_in_a_claim) {
