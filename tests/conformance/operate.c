@@ -394,7 +394,10 @@ TEST(test_operate__a_failure_says_how_many_were_done_before) {
     expect_number(result.done, FIRST);
     must(tp_conn_reopen(pool.a));
     selection.limit -= result.done;
-    expect_operated(pool.a, TP_ACTION_SKIP, &selection, 1, 0);
+    do /* the server may not have noticed the end of the old session yet, which holds one of the two */
+        must(tp_operate(pool.a, TP_ACTION_SKIP, &selection, &result));
+    while (!result.done);
+    expect_number(result.done, 1);
     expect_number(rows_in("pending", pool.handler), ALL - FIRST - 1);
 }
 
