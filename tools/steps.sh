@@ -128,7 +128,7 @@ report() {
 configure_preset() {
   local name=${3:-$1} cxx=g++
   [ "$2" != clang ] || cxx=clang++
-  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON "${@:4}"
+  quietly "configure-$name" env CC="$2" CXX="$cxx" cmake --preset "$1" -B "build/$name" -DTASKPOOL_WERROR=ON -UCMAKE_C_FLAGS_DEBUG "${@:4}"
 }
 
 # build_preset PRESET COMPILER [NAME]: into build/NAME, or build/PRESET.

@@ -9,7 +9,7 @@ set -uo pipefail
 usage() {
   cat <<END
 usage: tools/test.sh [--quick] [--only PATTERN] [--database NAME] | --help
-  --quick          a build, the checks and the tests that find most, in four minutes instead of seventeen
+  --quick          a build, the checks and the tests that find most, in four minutes instead of fifteen
   --only PATTERN   only tests whose names match this regular expression, those of the proof too: 'conformance', 'worker.life'
   --database NAME  only tests on sqlite, postgres, mariadb, mysql, oramode (Oracle's stand-in), generic_sqlite, ...
 Databases that run already (tools/db_up.sh) are used and left running, others are stopped at the end. With CI=true a missing

@@ -172,12 +172,14 @@ static void learn(struct tpi_cycle *cycle) {
     else if (cycle->whole && cycle->claimed == group)
         group = group * 2 < most ? group * 2 : most;
     cycle->hold->group = group;
-    cycle->hold->claimed = cycle->claimed;
+    cycle->hold->alone = cycle->hold->rested && cycle->claimed == 1;
+    cycle->hold->rested = false;
 }
 
 /* So that who takes tasks one by one claims one: some databases have a quicker statement for that. */
 void tpi_transaction_none_due(struct tpi_hold *hold) {
-    if (hold->claimed == 1) hold->group = 1;
+    if (hold->alone) hold->group = 1;
+    hold->rested = true;
 }
 
 void tpi_transaction_leave(struct tpi_session *session) {

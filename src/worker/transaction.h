@@ -9,7 +9,8 @@
 struct tpi_hold {
     struct tpi_session *session;
     size_t group;               /* tasks in the next claim; 0: 1 */
-    size_t claimed;             /* by its last claim that had tasks */
+    bool rested;                /* nothing was found since its last claim that had tasks */
+    bool alone;                 /* that claim came after a rest, and had one */
     bool found;                 /* its last claim had tasks */
     bool in_vain;               /* its last claim had none: what looks due may be others' */
     bool polls;                 /* it is the one that polls for tasks */
@@ -33,7 +34,7 @@ struct tpi_transactions {
 /* Claims, runs and settles in one transaction. TP_NONE: nothing was due. */
 TP_CHECKED tp_status tpi_transaction_once(struct tpi_transactions *transactions, struct tpi_hold *hold,
                                           size_t *ran);
-/* Nothing is due: after one that came alone the next claim is of one. */
+/* Nothing was found: after a task that came alone the next claim is of one. */
 void tpi_transaction_none_due(struct tpi_hold *hold);
 /* Nothing is claimed next: what the last commit began is not left open. */
 void tpi_transaction_leave(struct tpi_session *session);

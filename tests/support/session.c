@@ -55,7 +55,7 @@ static bool is_so(const char *question, long session) {
 /* One that is busy so often in a row on a single row waits: a busy machine does not keep one thread so long
  * from its turn. */
 void session_await_blocked(long session, struct aside *aside) {
-    enum { IN_A_ROW = 80, FEW = 20, LONG_MS = 4000, PAUSE_MS = 5, UNSEEN_MS = 1000 };
+    enum { IN_A_ROW = 80, FEW = 5, LONG_MS = 4000, PAUSE_MS = 5, UNSEEN_MS = 1000 };
     int64_t since = 0;
     int seen = 0;
     if (!session) {

@@ -152,7 +152,8 @@ TEST(test_hold__what_a_look_saw_is_claimed_without_a_second_look) {
     struct lone lone;
     rig_needs_hold();
     /* InnoDB shows a commit before it gives its locks back, and what is locked is passed over. */
-    assert_in_range(take_lone_tasks(&lone, 0, was_not_asked), 1, TASKS);
+    int least = pool_on_sqlite() || pool_on_postgres() ? TASKS : 1;
+    assert_in_range(take_lone_tasks(&lone, 0, was_not_asked), least, TASKS);
 }
 
 static bool was_taken_as_one(const struct lone *lone) {
@@ -170,7 +171,9 @@ static void needs_statement_for_one(void) {
 TEST(test_hold__who_takes_lone_tasks_claims_one_each_time) {
     struct lone lone;
     needs_statement_for_one();
-    expect_number(take_lone_tasks(&lone, 2, was_taken_as_one), TASKS);
+    /* The last of those that came together came not alone, so the first after them is claimed as one of many.
+     */
+    expect_number(take_lone_tasks(&lone, 2, was_taken_as_one), TASKS - 1);
 }
 
 TEST(test_hold__what_others_hold_is_not_tried_twice_in_a_claim) {
