@@ -162,13 +162,11 @@ TEST_OF_PLANS(test_claim_lanes__a_look_names_what_a_claim_takes_first_and_alone)
  * handler, its second one may be the more urgent one. */
 TEST_OF_PLANS(test_claim_lanes__a_look_names_nothing_behind_a_lane_that_waits) {
     char ids[2][ID];
-    struct tpi_arrival seen = {NULL, 0};
     tp_claim_request request = request_of(2, 1);
     put_late(0, 1, 0);
     put(0, 2, 0, 0, ids[0]);
     put(1, 7, 0, 0, ids[1]);
-    must(tpi_any_due(pool.a, &request, &seen));
-    assert_null(seen.handler);
+    expect_seen(&request, NULL, 0);
     take_this(plan, &request, ids[0]);
     take_this(plan, &request, ids[1]);
     pool_empty();
