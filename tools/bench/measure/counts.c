@@ -8,7 +8,9 @@
 #include "support/pool.h"
 #include "support/sql.h"
 
-static const char *const tables[] = {"pending", "finished", "failed", "history", "once", "step"};
+/* Those that are filled: the server is to clear them away and look through them when it is told to, not on
+ * its own in the midst of a count. */
+static const char *const tables[] = {"pending", "finished", "failed", "history", "once", "step", "cancel"};
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
 /* ---- PostgreSQL ---------------------------------------------------------------------------------------- */
