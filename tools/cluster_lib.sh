@@ -11,6 +11,7 @@
 . "$TP_ROOT/tools/db_mariadb.sh"
 # shellcheck source-path=SCRIPTDIR source=db_mysql.sh
 . "$TP_ROOT/tools/db_mysql.sh"
+db_cache_mb=64
 
 kind='' # of cluster: streaming for asynchronous, too
 node_dir='' node_port='' node_socket='' node_pidfile='' node_end=KILL # the signal that ends it

@@ -15,8 +15,8 @@ skip-name-resolve
 max_connections = 400
 character-set-server = utf8mb4
 collation-server = utf8mb4_general_ci
-innodb_buffer_pool_size = 64M
-innodb_log_file_size = 32M
+innodb_buffer_pool_size = ${db_cache_mb}M
+innodb_log_file_size = $((db_cache_mb / 2))M
 innodb_flush_log_at_trx_commit = 1
 END
   if [ "$(id -u)" = 0 ]; then

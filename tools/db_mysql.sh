@@ -39,8 +39,8 @@ skip-name-resolve
 max-connections = 400
 character-set-server = utf8mb4
 collation-server = utf8mb4_0900_ai_ci
-innodb-buffer-pool-size = 64M
-innodb-redo-log-capacity = 64M
+innodb-buffer-pool-size = ${db_cache_mb}M
+innodb-redo-log-capacity = ${db_cache_mb}M
 innodb-flush-log-at-trx-commit = 1
 # What costs processor time, and nobody looks at.
 performance-schema-consumer-events-statements-current = OFF

@@ -12,6 +12,8 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=db_mysql.sh
 . "$TP_ROOT/tools/db_mysql.sh"
 
+db_cache_mb=${TP_DB_CACHE_MB:-64}
+
 usage() {
   cat <<END
 usage: tools/db_up.sh [--only postgres|mariadb|mysql] [--memory] | --status | --help
@@ -21,6 +23,7 @@ Starts PostgreSQL, MariaDB and MySQL for the tests and writes \$TP_SCRATCH/env.s
   --memory      at the first start: data, SQLite's too, in the memory of the machine ($memory_folder) where that has room,
                 so that no test waits for a disk. The servers' settings are the same; db_down.sh removes such data
   --status      only say whether they run; exit code 0 when all that are there do
+TP_DB_CACHE_MB: at the first start, the megabytes of a server's cache, and of its log (64, for measures of large pools 1024).
 END
 }
 

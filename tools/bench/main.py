@@ -71,7 +71,7 @@ def read_options():
     gate = parts.add_parser("gates", help="a task with an order key, a gate or a group beside one with none of it")
     for name in ("tasks", "rounds"):
         gate.add_argument("--" + name)
-    for part, entries in ((gate, "sqlite,postgres,mariadb,mysql,oramode"), (grow, "sqlite,postgres,mariadb"), (snapshot, "postgres,mariadb")):
+    for part, entries in ((gate, "sqlite,postgres,mariadb,mysql,oramode"), (grow, "sqlite,postgres,mariadb,mysql,oramode"), (snapshot, "postgres,mariadb,mysql")):
         part.add_argument("--entries", type=names_of(ENTRIES), default=entries.split(","), help="of " + ", ".join(ENTRIES))
     write = parts.add_parser("page", help="page and plots again from what is stored; measures nothing")
     for part in (compare, grow, write):
