@@ -71,8 +71,16 @@ void session_await_blocked(long session, struct aside *aside) {
     }
 }
 
+/* Where sessions are not to be seen, the locks that it left are waited for. */
+static void await_locks(void) {
+    static const char *const tables[] = {"pending", "failed", "finished"};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        (void)sql_try(pool.eye, "SELECT id FROM tp_%s FOR UPDATE", tables[i]);
+}
+
 void session_await_end(long session) {
     struct timespec pause = {.tv_nsec = 100000};
+    if (!session && pool_on_oracle()) await_locks();
     while (session && sql_number(pool.eye, engine->is_there, session) > 0)
         nanosleep(&pause, NULL);
 }
