@@ -250,7 +250,7 @@ run_a_moment() {
 kill_worker() {
   local victim try
   begin "one of them killed (SIGKILL)"
-  open=$employees
+  open=$employees moved_at=$SECONDS
   for ((try = 0; try < 5; try++)); do
     run_a_moment
     while [ "$open" -gt $((employees * 3 / 4)) ] || ! find_victim; do
