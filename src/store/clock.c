@@ -16,6 +16,7 @@ enum {
     WHOLE_SECOND_MS = 999,
     SLOW_MS = 200, /* an answer that took longer says too little: it is asked for again */
     TRIES = 5,
+    BACK_MS = 3000, /* what says that it went back so far has been set back */
 };
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar (the months counted from March). */
@@ -79,7 +80,8 @@ static tp_status ask_once(struct tpi_store *store, struct tpi_db_clock *clock) {
             "set the session's time zone to UTC",
             APART_MS / 60000);
     int64_t coarse_ms = strchr(text, '.') ? 0 : WHOLE_SECOND_MS;
-    *clock = (struct tpi_db_clock){database_ms, ended, coarse_ms + ended - began, true};
+    *clock = (struct tpi_db_clock){
+        .database_ms = database_ms, .boot_ms = ended, .behind_ms = coarse_ms + ended - began, .known = true};
     return TP_OK;
 }
 
@@ -93,6 +95,12 @@ static tp_status ask(struct tpi_store *store) {
     }
     if (status == TP_OK) store->clock = best;
     return status;
+}
+
+/* Asked for again, a clock of whole seconds may say less than was carried on: what the session made due would
+ * not be due for it. */
+static int64_t not_back(int64_t now, const struct tpi_db_clock *before) {
+    return now < before->said_ms && before->said_ms - now < BACK_MS ? before->said_ms : now;
 }
 
 /* Inside a transaction the answer may be the time of its beginning. Of a lent session it is not known how
@@ -113,7 +121,8 @@ tp_status tpi_store_now(struct tpi_store *store, int64_t *now_ms) {
         else
             age = tpi_clock_boot_ms() - store->clock.boot_ms;
     }
-    *now_ms = store->clock.database_ms + age;
+    *now_ms = not_back(store->clock.database_ms + age, &before);
+    store->clock.said_ms = *now_ms;
     return TP_OK;
 }
 

@@ -28,6 +28,7 @@ struct tpi_db_clock {
     int64_t database_ms, boot_ms;
     int64_t behind_ms; /* how much later it may be: the answer took its time, and most databases'
                           CURRENT_TIMESTAMP has whole seconds */
+    int64_t said_ms;   /* last */
     bool known;
 };
 

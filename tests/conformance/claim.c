@@ -74,6 +74,28 @@ TEST(test_claim__a_delay_counts_from_the_databases_now) {
     assert_in_range(row_of(task.id).due_at - created, 6950, 7050);
 }
 
+static int64_t time_of(struct tpi_store *store) {
+    int64_t now = 0;
+    must(tpi_store_now(store, &now));
+    return now;
+}
+
+/* One of whole seconds may say less than was carried on. One that was set back is followed. */
+TEST(test_claim__a_carried_clock_that_is_asked_for_again_does_not_go_back) {
+    enum { AHEAD_MS = 1100, OLD_MS = 60000 };
+    struct tpi_store *store = &pool.a->store;
+    if (!(store->caps & TPI_CAP_CLIENT_CLOCK)) skip();
+    int64_t now = time_of(store);
+    store->clock.database_ms += AHEAD_MS;
+    int64_t said = time_of(store);
+    assert_true(said >= now + AHEAD_MS);
+    store->clock.database_ms -= OLD_MS;
+    store->clock.boot_ms -= OLD_MS;
+    assert_true(time_of(store) >= said);
+    store->clock.said_ms += OLD_MS;
+    assert_true(time_of(store) < said + OLD_MS);
+}
+
 TEST(test_claim__takes_only_the_handlers_it_was_given) {
     enum { KINDS = 3 };
     char names[KINDS][TP_HANDLER_MAX], ids[KINDS][ID];
