@@ -1679,7 +1679,7 @@ typedef struct tp_worker_info {
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
     uint64_t unstored; /* tasks, since the start, of which it could not be stored in time what became of them,
                         * or is not known whether it was: those still open come back when their leases end,
-                        * and what was done outside a transaction, as its event says, is done again */
+                        * and what was done outside a transaction, as its event says, is done again then */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
     { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
