@@ -42,7 +42,7 @@ def test_failures_that_were_done():
     check("it is skipped", group["retry"].startswith("taskpool skip "), group)
     check("with a warning", "a retry would do it again" in (group.get("warning") or ""), group)
     text = run("failures", "--handler", "known")[1]
-    check("both are shown", f"  # {group['warning']}\n  {group['retry']}\n" in text, text)
+    check("both are shown", f"The command for each group:\n  # {group['warning']}\n  {group['retry']}\n" in text, text)
     done = subprocess.run(["sh", "-c", shlex.quote(TASKPOOL) + group["retry"][len("taskpool"):] + " --json"],
                           capture_output=True, env=environment({}), timeout=300)
     check("the command works", json.loads(done.stdout)["done"] == 1, done.stderr)
