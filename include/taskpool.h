@@ -796,9 +796,11 @@ typedef struct tp_operated {
     size_t passed;
     char request_id[40]; /* of TP_REQUESTED: "": not asked before. done says how many the request is about */
     size_t asked;        /* of a cancel: tasks in hand, whose workers are told */
+    size_t unstored;     /* of a retry: those of done whose reason begins with TP_REASON_DONE: it does again
+                          * what is done */
 } tp_operated;
 #define TP_OPERATED_INIT                                                                                     \
-    { sizeof(tp_operated), 0, 0, "", 0 }
+    { sizeof(tp_operated), 0, 0, "", 0, 0 }
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
