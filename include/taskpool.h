@@ -796,9 +796,11 @@ typedef struct tp_operated {
     size_t passed;
     char request_id[40]; /* of TP_REQUESTED: "": not asked before. done says how many the request is about */
     size_t asked;        /* of a cancel: tasks in hand, whose workers are told */
+    size_t unstored;     /* of a retry: those of done whose reason begins with TP_REASON_DONE: it does again
+                          * what is done */
 } tp_operated;
 #define TP_OPERATED_INIT                                                                                     \
-    { sizeof(tp_operated), 0, 0, "", 0 }
+    { sizeof(tp_operated), 0, 0, "", 0, 0 }
 
 /* Acts on what is selected, in transactions of at most 500 tasks, each recorded in the history: one event a
  * task, but one a transaction for purges, whose reason says how many. A failure leaves what was committed
@@ -1679,7 +1681,7 @@ typedef struct tp_worker_info {
     int64_t waiting_ms; /* how long the thread that waits longest has waited for the database; 0: none does */
     uint64_t unstored; /* tasks, since the start, of which it could not be stored in time what became of them,
                         * or is not known whether it was: those still open come back when their leases end,
-                        * and what was done outside a transaction, as its event says, is done again */
+                        * and what was done outside a transaction, as its event says, is done again then */
 } tp_worker_info;
 #define TP_WORKER_INFO_INIT                                                                                  \
     { sizeof(tp_worker_info), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

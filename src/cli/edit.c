@@ -7,6 +7,7 @@
 
 #include "common/args.h"
 #include "common/operator_name.h"
+#include "common/pool_columns.h"
 #include "params.h"
 #include "requested.h"
 
@@ -122,6 +123,16 @@ static void fill(tp_edit_request *edit) {
     if (!edit->fields && !edit->retry) args_fail("nothing would be changed; give --params or another option");
 }
 
+/* It does the task again, whatever is known of it. */
+static void warn_of_retry(tp_conn *conn, const char *id) {
+    tp_batch *batch = NULL;
+    bool found = tp_show(conn, id, &batch) == TP_OK;
+    const char *warning = found ? task_warning(tp_batch_task(batch, 0)) : NULL;
+
+    if (warning && !common.quiet) cli_warn("%s: %s", id, warning);
+    tp_batch_free(batch);
+}
+
 static enum cli_exit answer_edit(tp_status status, const char *id, const tp_edit_request *edit) {
     if (status == TP_NONE) return cli_fail(EXIT_NOTHING, "no task has the id %s; see taskpool list", id);
     if (status == TP_EXISTS)
@@ -150,6 +161,7 @@ enum cli_exit edit_command(const char **args) {
     if (options.params && !params) return code;
     edit.params = params;
     conn = args_connect();
+    if (options.retry) warn_of_retry(conn, args[0]);
     status = tp_edit(conn, args[0], &edit, operator_name(options.who), options.why);
     if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
         status = tp_edit(conn, args[0], &edit, operator_name(options.who), options.why);

@@ -56,7 +56,7 @@ static void add(const tp_failure *failure, void *arg) {
 static void print_commands(const struct found *found) {
     if (common.json || common.csv || !found->count) return;
     listing_print(found->groups);
-    out_text("\nTo retry a group:\n");
+    out_text("\nThe command for each group:\n");
     for (size_t i = 0; i < found->count; i++) {
         char *shown = cli_must(escape_text(found->commands[i].text));
 

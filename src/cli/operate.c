@@ -41,7 +41,9 @@ const struct usage retry_usage = {
     "",
     "Makes tasks of the failed pool, and tasks that wait for a retry, pending again: due now, failures "
     "0.\n" SELECTION
-    "Passed over: tasks that another session holds, and those whose dedup_key an open task has.\n",
+    "Passed over: tasks that another session holds, and those whose dedup_key an open task has. Those that "
+    "are\n"
+    "done and could only not be stored are counted: they are done again.\n",
     "  taskpool retry --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f\n"
     "  taskpool retry --pool failed --handler pay --reason 'connection refused' --why 'bank is back' "
     "--dry-run\n",
@@ -127,12 +129,14 @@ static void fill(tp_selection *action) {
     action->dry_run = options.dry_run;
 }
 
-static void show_json(const char *name, const tp_operated *result, bool asks) {
+static void show_json(const char *name, tp_action which, const tp_operated *result) {
     struct member all[6] = {{.key = NULL}}, *end = all;
 
     *end++ = (struct member)MEMBER_TEXT("action", name);
     *end++ = (struct member)MEMBER_NUMBER("done", (int64_t)result->done);
-    if (asks) *end++ = (struct member)MEMBER_NUMBER("asked", (int64_t)result->asked);
+    if (which == TP_ACTION_CANCEL) *end++ = (struct member)MEMBER_NUMBER("asked", (int64_t)result->asked);
+    if (which == TP_ACTION_RETRY)
+        *end++ = (struct member)MEMBER_NUMBER("unstored", (int64_t)result->unstored);
     *end++ = (struct member)MEMBER_NUMBER("passed", (int64_t)result->passed);
     *end = (struct member)MEMBER_YES_NO("dry_run", options.dry_run);
     out_members(all);
@@ -150,11 +154,23 @@ static void show_text(const char *past, const tp_operated *result, bool asks) {
     out_text("\n");
 }
 
-static void show(const char *name, const char *past, const tp_operated *result, bool asks) {
+static void show(const char *name, const char *past, tp_action which, const tp_operated *result) {
     if (common.json)
-        show_json(name, result, asks);
+        show_json(name, which, result);
     else if (!common.quiet)
-        show_text(past, result, asks);
+        show_text(past, result, which == TP_ACTION_CANCEL);
+}
+
+/* Of what was counted, asked for or done. */
+static void warn_of_unstored(tp_status status, const tp_operated *result) {
+    if (!result->unstored || common.quiet) return;
+    if (options.dry_run || status == TP_REQUESTED)
+        cli_warn("done, only not stored: %zu of them; a retry would do them again, taskpool failures says "
+                 "how to skip them",
+                 result->unstored);
+    else
+        cli_warn("done, only not stored: %zu of them; they are done again now, unless you cancel them",
+                 result->unstored);
 }
 
 static int by_id(const void *a, const void *b) {
@@ -255,10 +271,11 @@ static enum cli_exit operate(const char *name, const char *past, tp_action which
     /* A request whose answer was lost is found by its id. */
     if (status == TP_DISCONNECTED && *result.request_id && tp_conn_reopen(conn) == TP_OK)
         status = tp_operate(conn, which, &action, &result);
+    warn_of_unstored(status, &result);
     if (status == TP_REQUESTED || status == TP_STALE)
         return requested(status, result.request_id, result.done);
     if (status != TP_OK) return fail_after(status, which, &action, &result);
-    show(name, past, &result, which == TP_ACTION_CANCEL);
+    show(name, past, which, &result);
     found = result.done + result.asked + result.passed;
     warn_of_missing(past, &action, found);
     if (found == 0 && action.handler && !common.quiet && handler_is_unknown(conn, action.handler))

@@ -131,6 +131,11 @@ static void print_asked(const struct moment *asked) {
     free(reason);
 }
 
+static const char *warning_text(const void *task, char text[RECORD_TEXT_SIZE]) {
+    (void)text;
+    return task_warning(task);
+}
+
 static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *life) {
     const char *due = strcmp(task->state, "handling") == 0 ? "lease until" : "due_at";
     const struct column lines[] = {
@@ -146,6 +151,7 @@ static tp_status print_task(tp_conn *conn, const tp_task *task, struct life *lif
         {"failures", NULL, TASK(NUMBER, failures)},
         {"max_failures", NULL, TASK(NUMBER, max_failures), .may_miss = true},
         {"reason", NULL, TASK(TEXT, reason)},
+        {"warning", NULL, .type = VALUE_TEXT, .shown = warning_text, .may_miss = true},
         {"owner", NULL, TASK(TEXT, owner)},
         {due, NULL, TASK(TIME, due_at)},
         {"deadline", NULL, TASK(TIME, deadline_at), .may_miss = true},
@@ -191,8 +197,9 @@ static tp_status print_json(tp_conn *conn, const tp_task *task, const struct lif
     if (asked) json_add(object, MEMBERS(MEMBER_JSON("cancel", record_object(life_columns, asked))));
     for (size_t i = 0; i < life->count; i++)
         listing_add(moments, &life->moments[i]);
-    json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", listing_list(moments)),
-                             MEMBER_JSON("steps", listing_list(steps))));
+    json_add(object,
+             MEMBERS(MEMBER_TEXT("warning", task_warning(task)), MEMBER_TEXT("worker", life->worker),
+                     MEMBER_JSON("life", listing_list(moments)), MEMBER_JSON("steps", listing_list(steps))));
     listing_free(moments);
     listing_free(steps);
     out_json(object);

@@ -275,6 +275,10 @@ static const struct known *known_of(const char *reason) {
     return known;
 }
 
+const char *task_warning(const tp_task *task) {
+    return strcmp(task->state, "failed") == 0 ? known_of(task->reason)->warning : NULL;
+}
+
 /* Plain SQL may put in any handler: its name is for a shell, too. */
 char *failure_command(const tp_failure *failure, const tp_list_request *request) {
     const struct known *known = known_of(failure->reason_like);

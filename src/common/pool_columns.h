@@ -40,5 +40,7 @@ extern const struct column failure_columns[];
 struct failure_shown failure_shown(const tp_failure *failure, const char *command);
 /* For a shell, with all by which its failures were selected; the caller frees it. */
 char *failure_command(const tp_failure *failure, const tp_list_request *request);
+/* The same warning for a retry of one task; NULL: nothing more is known, or it has not failed. */
+const char *task_warning(const tp_task *task);
 
 #endif

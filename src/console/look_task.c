@@ -4,6 +4,7 @@
 
 #include "common/life.h"
 #include "common/messages.h"
+#include "common/pool_columns.h"
 #include "common/records.h"
 #include "common/task_columns.h"
 #include "looks.h"
@@ -116,7 +117,8 @@ void look_task(tp_conn *conn, const struct request *request, struct answer *answ
         answer_tp(answer, status);
         json_object_put(object);
     } else {
-        json_add(object, MEMBERS(MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life)),
+        json_add(object, MEMBERS(MEMBER_TEXT("warning", task_warning(tp_batch_task(batch, 0))),
+                                 MEMBER_TEXT("worker", life->worker), MEMBER_JSON("life", life_of(life)),
                                  MEMBER_JSON("cancel", cancel_of(life, tp_batch_task(batch, 0)))));
         look_show_params(object, request, tp_batch_task(batch, 0)->params);
         answer_json(answer, object);

@@ -54,6 +54,7 @@ static void answer_operated(const struct request *request, const char *name, tp_
 
     if (part->dry_run && until) *end++ = (struct member)MEMBER_NUMBER("until", until);
     if (which == TP_ACTION_CANCEL) *end = (struct member)MEMBER_NUMBER("asked", (int64_t)result->asked);
+    if (which == TP_ACTION_RETRY) *end = (struct member)MEMBER_NUMBER("unstored", (int64_t)result->unstored);
     body_answer_more(request, name, part, result->done + result->asked, more, answer);
 }
 

@@ -26,7 +26,7 @@
     X(hook, "TP_HOOK_INIT", arg, arg)                                                                        \
     X(running_request, "TP_RUNNING_INIT", limit, limit)                                                      \
     X(activity_request, "TP_ACTIVITY_INIT", handler, reserved)                                               \
-    X(operated, "TP_OPERATED_INIT", passed, asked)                                                           \
+    X(operated, "TP_OPERATED_INIT", passed, unstored)                                                        \
     X(cancelled, "TP_CANCELLED_INIT", request_id, request_id)                                                \
     X(counters, "TP_COUNTERS_INIT", statements, errors)                                                      \
     X(edit_request, "TP_EDIT_INIT", edit_id, modified_at)                                                    \

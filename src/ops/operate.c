@@ -153,6 +153,15 @@ static tp_status lock_and_change(struct tpi_operation *op, const struct tpi_oper
     return status == TP_OK && !op->by_worker ? tpi_chunk_write_audit(op, step, held) : status;
 }
 
+/* Of a retry: what is done, and could only not be stored. */
+static size_t count_unstored(const struct tpi_operate_step *step, const struct tpi_operate_chunk *chunk) {
+    size_t count = 0;
+    if (step->event != TPI_EVENT_RETRY) return 0;
+    for (size_t i = 0; i < chunk->count; i++)
+        count += strncmp(chunk->rows[i].reason, TP_REASON_DONE, sizeof TP_REASON_DONE - 1) == 0;
+    return count;
+}
+
 /* In one transaction. *in_the_way: it failed, perhaps for one of the tasks only. */
 static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_step *step,
                              enum tpi_operate_part part, const char *const *ids, size_t count,
@@ -165,6 +174,7 @@ static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_
     if (status != TP_OK) return status;
     status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, part, ids, count, &held));
     if (status == TP_OK) op->result.done += held.count;
+    if (status == TP_OK) op->result.unstored += count_unstored(step, &held);
     tpi_texts_free(&held.texts);
     *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
     return status;
@@ -185,6 +195,7 @@ static tp_status note_chunk(struct tpi_operation *op, const struct tpi_operate_s
     if (status == TP_OK)
         status = tpi_request_note(op->conn, op->request_id, of_pool[step->pool].note, &args, chunk->ids,
                                   chunk->count, &op->result.done);
+    op->result.unstored += count_unstored(step, chunk);
     op->result.passed += count - (op->result.done - before);
     return status;
 }
@@ -252,6 +263,7 @@ static tp_status change_chunk(struct tpi_operation *op, const struct tpi_operate
     if (op->selection->dry_run) {
         status = drop_hindered(op, step, chunk);
         *(writes ? &op->result.done : &op->result.asked) += chunk->count;
+        op->result.unstored += count_unstored(step, chunk);
         op->result.passed += count - chunk->count;
         return status;
     }

@@ -33,7 +33,7 @@ static tp_status count_retry(struct tpi_operation *op, int64_t retry_max, tp_sel
     selection->dry_run = 0;
     size_t count = op->result.done;
     if (status != TP_OK || !count) return status;
-    op->result.done = op->result.passed = 0;
+    op->result.done = op->result.passed = op->result.unstored = 0;
     if (count > (size_t)retry_max) return TP_EXISTS;
     selection->limit = count;
     return TP_NONE;

@@ -93,7 +93,7 @@ void tpi_record_unknown(struct tpi_record *record, const tp_task *task, const ch
 void tpi_record_dropped(struct tpi_record *record, const struct tpi_job *job, const char *text) {
     const char *words = "it was not begun here, and could not be put back";
     if (atomic_load(&job->started)) words = "it is not done, and what became of it could not be stored";
-    if (job->done) words = "it is done, but that could not be stored, so it will be done again";
+    if (job->done) words = "it is done, but no answer says that this is stored, so it may be done again";
     tpi_record_unstored(record, job->task, words, text);
 }
 

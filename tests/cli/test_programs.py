@@ -126,7 +126,7 @@ def test_unstored():
     file.close()
     check("exit code 4", worker.returncode == 4, f"{worker.returncode}: {read('err')}")
     check("it says how many", "what became of 1 task could not be stored" in read("err"), read("err"))
-    check("it says that it is done", "it is done, but that could not be stored" in read("err"), read("err"))
+    check("it says that it is done", "it is done, but no answer says that this is stored, so it may be done again" in read("err"), read("err"))
     check("it says what to cancel", "One that is done, as its error says, and still open" in read("err"), read("err"))
     check("the task is in hand still", shown(task)["state"] == "handling", shown(task))
     os.remove("go")

@@ -34,6 +34,30 @@ def groups(*args):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def test_retries_of_what_is_done():
+    """Who retries what is done, and only not stored, is told so: before by what he looks at and counts, else after it."""
+    keys = [put("known"), put("known")]
+    fail_all("known", "done, but the database refuses to store that: check 7")
+    keys.append(put("known"))
+    fail_all("known", "check 7 is not done")
+    warning, counted = "a retry would do it again", "done, only not stored: 2 of them; a retry would do them again"
+    check("show warns", warning in run("show", keys[0])[1] and warning in shown(keys[0])["warning"], shown(keys[0]))
+    check("and of nothing else", warning not in run("show", keys[2])[1] and shown(keys[2])["warning"] is None, shown(keys[2]))
+    for extra in ("--json",), ():
+        code, out, err = run("retry", "--handler", "known", "--dry-run", *extra)
+        check("a dry run says how many are done", code == 0 and counted in err, err)
+        check("and counts all", json.loads(out)["done"] == 3 and json.loads(out)["unstored"] == 2 if extra else "3 would be retried\n" == out, out)
+    check("of a skip nothing is said", not run("skip", "--handler", "known", "--dry-run")[2])
+    code, out, err = run("edit", keys[0], "--retry")
+    check("an edit that retries warns", code == 0 and f"{keys[0]}: done, only not stored" in err, err)
+    check("what is open is not warned of", shown(keys[0])["warning"] is None, shown(keys[0]))
+    check("an edit alone does not warn", not run("edit", keys[1], "--priority", "3")[2])
+    code, out, err = run("retry", "--handler", "known")
+    check("a retry says what it does again", code == 0 and out == "retried 2\n" and "done, only not stored: 1 of them; they are done again now" in err,
+          out + err)
+    run("skip", "--handler", "known")
+
+
 def test_failures_that_were_done():
     """Whoever pastes what is shown does nothing again that is done."""
     put("known")
@@ -42,7 +66,7 @@ def test_failures_that_were_done():
     check("it is skipped", group["retry"].startswith("taskpool skip "), group)
     check("with a warning", "a retry would do it again" in (group.get("warning") or ""), group)
     text = run("failures", "--handler", "known")[1]
-    check("both are shown", f"  # {group['warning']}\n  {group['retry']}\n" in text, text)
+    check("both are shown", f"The command for each group:\n  # {group['warning']}\n  {group['retry']}\n" in text, text)
     done = subprocess.run(["sh", "-c", shlex.quote(TASKPOOL) + group["retry"][len("taskpool"):] + " --json"],
                           capture_output=True, env=environment({}), timeout=300)
     check("the command works", json.loads(done.stdout)["done"] == 1, done.stderr)
@@ -68,6 +92,7 @@ def test_failures():
     check("CSV has the same groups", [(int(r["count"]), r["reason_like"], r["retry"]) for r in rows] ==
           [(g["count"], g["reason_like"], g["retry"]) for g in found], rows)
     test_failures_that_were_done()
+    test_retries_of_what_is_done()
     key = put("pay", "--biz-key", "it's 7")
     fail_all("pay", HOSTILE[0])
     for option, value in (("--biz-key", "it's 7"), ("--since", str(shown(key)["settled_at"]))):

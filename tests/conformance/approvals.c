@@ -120,6 +120,20 @@ TEST(test_approvals__a_retry_of_more_than_some_waits) {
     expect_row(ids[2], "pending", "pending", 0);
 }
 
+TEST(test_approvals__a_retry_says_how_many_are_done_and_only_not_stored) {
+    char ids[3][ID];
+    for (size_t count = RETRY_MAX; count <= 3; count++) {
+        tp_operated result = TP_OPERATED_INIT;
+        put_failed(count, ids);
+        expect_number(sql_run(pool.eye, "UPDATE tp_failed SET reason = '" TP_REASON_DONE "'"),
+                      (int64_t)count);
+        switch_on();
+        expect(count > RETRY_MAX ? TP_REQUESTED : TP_OK, ask(TP_ACTION_RETRY, "failed", "ann", &result));
+        expect_number(result.done, count);
+        expect_number(result.unstored, count);
+    }
+}
+
 /* Of five the first two are blocked by an open task. */
 TEST(test_approvals__a_retry_of_few_retries_all_that_it_may) {
     char ids[5][ID], open[ID];

@@ -17,7 +17,7 @@ THEME(operate, ONCE);
     check_operated((conn), (action), (selection), (done), (passed), __FILE__, __LINE__)
 static void check_operated(tp_conn *conn, tp_action action, const tp_selection *selection, size_t done,
                            size_t passed, const char *file, int line) {
-    tp_operated result = {sizeof result, 77, 77, "", 77};
+    tp_operated result = {sizeof result, 77, 77, "", 77, 77};
     check_status(TP_OK, tp_operate(conn, action, selection, &result), "tp_operate", file, line);
     check_number((int64_t)result.done, (int64_t)done, "done", file, line);
     check_number((int64_t)result.passed, (int64_t)passed, "passed", file, line);
@@ -169,6 +169,28 @@ TEST(test_operate__a_retried_task_runs_again_and_counts_from_zero) {
     assert_string_equal(again->params, "x");
     must(tp_complete(pool.b, again));
     expect_row(task->id, "finished", "done", 0);
+}
+
+static void expect_unstored(tp_action action, const tp_selection *selection, size_t done, size_t unstored) {
+    tp_operated result = TP_OPERATED_INIT;
+    must(tp_operate(pool.a, action, selection, &result));
+    expect_number(result.done, done);
+    expect_number(result.unstored, unstored);
+}
+
+TEST(test_operate__a_retry_says_how_many_are_done_and_only_not_stored) {
+    const char *const reasons[] = {TP_REASON_DONE "check 7", "not " TP_REASON_DONE, NULL, TP_REASON_DONE};
+    for (size_t i = 0; i < 4; i++) {
+        char id[ID];
+        tpi_uuid_ordered(id);
+        put_row(pool.eye, .in = "failed", .id = id, .state = "failed", .failures = 1, .reason = reasons[i]);
+    }
+    tp_selection selection = selection_with(.dry_run = 1);
+    expect_unstored(TP_ACTION_SKIP, &selection, 4, 0);
+    expect_unstored(TP_ACTION_RETRY, &selection, 4, 2);
+    selection.dry_run = 0;
+    expect_unstored(TP_ACTION_RETRY, &selection, 4, 2);
+    expect_unstored(TP_ACTION_RETRY, &selection, 0, 0);
 }
 
 /* ---- Many ---------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static void put_many_settled(const char *in, size_t count, int64_t settled_at) {
 
 #define expect_purged(selection, done) check_purged((selection), (done), __FILE__, __LINE__)
 static void check_purged(const tp_selection *selection, size_t done, const char *file, int line) {
-    tp_operated result = {sizeof result, 77, 77, "", 77};
+    tp_operated result = {sizeof result, 77, 77, "", 77, 77};
     check_status(TP_OK, tp_operate(pool.a, TP_ACTION_PURGE, selection, &result), "tp_operate", file, line);
     check_number((int64_t)result.done, (int64_t)done, "done", file, line);
     check_number((int64_t)result.passed, 0, "passed", file, line);

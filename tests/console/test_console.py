@@ -202,6 +202,7 @@ def test_actions(page):
     check("edit", page.act("edit", id=failed, params="new", priority=3, why="typing error")["count"] == 1)
     check("edited", shown(failed)["params"] == "new" and shown(failed)["priority"] == 3, str(shown(failed)))
     page.act("edit", 400, id=failed, deadline_at=1893456000, retry=True, why="seconds")
+    check("none of it is done", page.act("retry", selection={"id": [failed]}, dry_run=True)["unstored"] == 0 and page.get("pools/pool/tasks/" + failed)["warning"] is None)
     check("retry", page.act("retry", selection={"id": [failed]}, why="again")["count"] == 1)
     check("retried", shown(failed)["state"] == "pending" and shown(failed)["deadline_at"] is None)
     page.act("edit", id=failed, deadline_at=4102444800000, why="until noon")

@@ -247,13 +247,44 @@ async function everyPool(page, proxy) {
   await until("it is back", () => page.evaluate(async () => !(await (await fetch("/api/v1/pools")).json()).pools.find((one) => one.name === "cut").away));
 }
 
+/** Opens the dialog of an action, looks at its warning, and leaves it. */
+async function warningOf(page, button) {
+  await page.click(`.actions button:has-text('${button}')`);
+  await page.waitForSelector("dialog[open] button.main:not([disabled])");
+  const said = { text: await page.textContent("dialog .warning"), retries: await page.locator("dialog [name=retry]:checked").count() };
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog", { state: "detached" });
+  return said;
+}
+
 /** What is done and could only not be stored would be done again by a retry. */
 async function doneNotStored(page) {
-  run(["enqueue", "unstored", "{}"]);
-  const known = program("unstored", "echo 'done, but the database refuses to store that: check 7' >&2; exit 1");
-  run(["work", "--handler", `unstored=${known}`, "--retry", "none", "--drain", "--quiet"], { code: 8 });
+  const warning = "done, only not stored: a retry would do it again";
+  for (const reason of ["done, but the database refuses to store that: check 7", "check 7"]) {
+    run(["enqueue", "unstored", "{}"]);
+    const known = program("unstored", `echo '${reason}' >&2; exit 1`);
+    run(["work", "--handler", `unstored=${known}`, "--retry", "none", "--drain", "--quiet"], { code: 8 });
+  }
+  const [done, failed] = of("unstored").map(({ id }) => id).sort();
+  await goTo(page, `pool/task/${done}`);
+  check("a task that is done is shown with the warning", (await page.textContent(".actions + .warning")) === warning);
+  await axe(page, "a task that is done and not stored");
+  check("its retry is warned of", (await warningOf(page, "Retry")).text === warning);
+  check("its skip is not", (await warningOf(page, "Skip")).text === "");
+  const edited = await warningOf(page, "Edit");
+  check("its edit retries it only when that is asked for", edited.text === warning && edited.retries === 0, JSON.stringify(edited));
+  await goTo(page, `pool/task/${failed}`);
+  const other = await warningOf(page, "Edit");
+  check("another is retried by its edit", other.text === "" && other.retries === 1, JSON.stringify(other));
+  check("and not warned of", (await page.textContent(".actions + .warning")) === "" && (await warningOf(page, "Retry")).text === "");
+  await goTo(page, "pool/tasks?handler=unstored&pool=failed");
+  check("of all that are found those that are done are counted", (await warningOf(page, "Retry")).text.startsWith("Done, only not stored: 1 of them."));
+  await page.locator(`tr:has([title="${failed}"]) input[type=checkbox]`).check();
+  check("of those that are marked, too", (await warningOf(page, "Retry")).text === "");
+  run(["skip", "--id", failed]);
   await goTo(page, "pool/failures?handler=unstored");
   await page.waitForSelector("tbody button:has-text('Skip')");
+  check("the group is shown with the warning", (await page.textContent("tbody .warning")) === warning);
   check("no retry is offered of what is done", await page.locator("tbody button:has-text('Retry')").count() === 0);
   await page.click("tbody button:has-text('Skip')");
   await confirm(page, "it was done");

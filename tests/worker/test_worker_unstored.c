@@ -82,7 +82,8 @@ TEST(test_stop__is_not_waited_for_by_what_is_refused) {
         rig_await_seen(aim, before + 3);
         rig_stop(worker);
         tried = faults_seen(aim) - before;
-        rig_expect_told(TP_EVENT_ERROR, "it is done, but that could not be stored");
+        rig_expect_told(TP_EVENT_ERROR,
+                        "it is done, but no answer says that this is stored, so it may be done again");
         expect_number(rig_count_state("pending", "handling"), 1);
         rig_delete_pending();
     }

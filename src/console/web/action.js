@@ -10,6 +10,7 @@ import { t } from "./texts.js";
  * @property {string} name  of the API
  * @property {string} title
  * @property {string} about  what it is done to, in words
+ * @property {string} [warning]  what must be known before
  * @property {Record<string, unknown>} body
  * @property {Record<string, unknown>} [dry]  what the dry run needs besides
  * @property {boolean} [any]  also when it is about nothing
@@ -40,12 +41,13 @@ function whatCame({ count, requested, asked, answer, state }, title) {
 /** @param {Action} action */
 function open(action) {
   const count = h("p.count", { role: "status" }, t("counting"));
+  const warning = h("p.warning", { role: "alert" }, action.warning);
   const problem = h("p.problem", { role: "alert" });
   const why = h("textarea", { id: "why", name: "why", required: true, maxlength: 200, rows: 2 });
   const go = /** @type {HTMLButtonElement} */ (h("button.main", { type: "submit", disabled: true }, action.title));
   const form = /** @type {HTMLFormElement} */ (h("form", { method: "dialog", onsubmit: submit },
     h("h2", { id: "action-title" }, action.title),
-    h("p", {}, h("bdi", {}, action.about)), count, action.fields,
+    h("p", {}, h("bdi", {}, action.about)), count, warning, action.fields,
     h("label", { for: "why" }, t("why")), why, h("p.hint", {}, t("why_hint")), problem,
     h("div.buttons", {}, h("button.quiet", { type: "button", onclick: () => dialog.close() }, t("back")), go)));
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "action-title" }, form));
@@ -53,8 +55,9 @@ function open(action) {
   let seen = {};
 
   /** @param {import("./api.js").Done} answer */
-  function counted({ count: found, until, asked }) {
+  function counted({ count: found, until, asked, unstored }) {
     seen = { expect: found, until };
+    warning.textContent = action.warning ?? (unstored ? t("unstored", { n: number(unstored) }) : "");
     const changes = t(found === 1 ? "will_change_one" : "will_change", { n: number(found) });
     count.textContent = asked ? `${changes} ${t("in_hand", { n: number(asked) })}` : changes;
     go.disabled = found === 0 && !action.any;

@@ -1,6 +1,6 @@
 /* Asks the server. Knows the session and its token; what the answers mean is the pages' business. */
 
-/** @typedef {{count: number, until?: number, requested?: boolean, asked?: number, answer?: string, state?: string}} Done */
+/** @typedef {{count: number, until?: number, requested?: boolean, asked?: number, unstored?: number, answer?: string, state?: string}} Done */
 /** @typedef {{user: string | null, role: string, params: boolean, csrf: string | null, sign_in: boolean}} Session */
 
 const BASE = new URL("api/v1/", document.baseURI);

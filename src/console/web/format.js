@@ -94,3 +94,8 @@ export function gateOf({ gate, pool, due_at }) {
   if (gate?.startsWith(">")) return { name: gate.slice(1), waits, label: t("after_group") };
   return { name: gate, waits, label: t(waits ? "waits_at_gate" : "gate") };
 }
+
+/** What must be known before a failed task, or a group of them, is retried. @param {{warning?: string | null}} failed */
+export function warned({ warning }) {
+  return warning ? t(warning) : undefined;
+}

@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask, may } from "../api.js";
 import { h } from "../dom.js";
-import { foreign, number, time, visible } from "../format.js";
+import { foreign, number, time, visible, warned } from "../format.js";
 import { link, taskLink } from "../route.js";
 import { table } from "../table.js";
 import { t } from "../texts.js";
@@ -21,7 +21,7 @@ function actions(group, pool) {
   const about = t("about_group", { handler: visible(group.handler), reason: visible(group.reason_like ?? "–").slice(0, 200) });
   const body = { selection: { pool: "all", handler: group.handler, reason_like: group.reason_like } };
   return h("div.actions", { role: "group", "aria-label": t("actions") },
-    isDone(group) ? null : actionButton(t("retry"), () => ({ pool, name: "retry", title: t("retry"), about, body })),
+    isDone(group) ? null : actionButton(t("retry"), () => ({ pool, name: "retry", title: t("retry"), about, body, warning: warned(group) })),
     actionButton(t("skip"), () => ({ pool, name: "skip", title: t("skip"), about, body })));
 }
 
@@ -32,7 +32,7 @@ export function view(data, place, again) {
     { label: t("tasks"), number: true, by: (g) => g.count, cell: (g) => h("a", { href: link(pool, "tasks", { pool: "all", handler: g.handler, reason_like: g.reason_like }) }, number(g.count)) },
     { label: t("of_them_waiting"), number: true, by: (g) => g.waiting, cell: (g) => number(g.waiting) },
     { label: t("handler"), by: (g) => g.handler, cell: (g) => foreign(g.handler) },
-    { label: t("reason"), cell: (g) => foreign(g.reason_like, 300) },
+    { label: t("reason"), cell: (g) => [foreign(g.reason_like, 300), h("p.warning", {}, warned(g))] },
     { label: t("first"), by: (g) => g.first, spare: true, cell: (g) => time(g.first) },
     { label: t("last"), by: (g) => g.last, cell: (g) => time(g.last) },
     { label: t("example"), cell: (g) => taskLink(pool, g.example) },

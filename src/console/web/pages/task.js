@@ -2,7 +2,7 @@
 import { actionButton } from "../action.js";
 import { ask, uuid } from "../api.js";
 import { h } from "../dom.js";
-import { duration, foreign, gateOf, localInput, number, state, time, visible } from "../format.js";
+import { duration, foreign, gateOf, localInput, number, state, time, visible, warned } from "../format.js";
 import { paramsOf, SHOWN } from "../params.js";
 import { link } from "../route.js";
 import { list, table } from "../table.js";
@@ -38,7 +38,7 @@ function steps(task) {
 function actions(task, pool) {
   const about = t("about_task", { id: task.id, handler: visible(task.handler) });
   const one = (/** @type {string} */ name) =>
-    actionButton(t(name), () => ({ pool, name, title: t(name === "cancel" ? "cancel_task" : name), about, body: { selection: { id: [task.id] } } }));
+    actionButton(t(name), () => ({ pool, name, title: t(name === "cancel" ? "cancel_task" : name), about, body: { selection: { id: [task.id] } }, warning: name === "retry" ? warned(task) : undefined }));
   const failed = task.state === "failed", open = task.pool === "pending";
   const buttons = [failed ? one("retry") : null, open ? one("cancel") : failed ? one("skip") : null, task.state === "handling" ? one("release") : null,
     failed || task.state === "pending" ? actionButton(t("edit"), () => edit(task, pool, about)) : null].filter(Boolean);
@@ -57,7 +57,7 @@ function edit(task, pool, about) {
     h("label", { for: "edit-priority" }, t("priority")), h("input", { id: "edit-priority", name: "priority", type: "number", value: task.priority ?? 0, min: -32768, max: 32767 }),
     h("label", { for: "edit-deadline" }, t("deadline")), h("input", { id: "edit-deadline", name: "deadline", type: "datetime-local", value: deadline, "aria-describedby": "deadline-hint" }),
     h("p.hint", { id: "deadline-hint" }, t("deadline_hint")),
-    failed ? h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: true }), t("retry_too")) : null);
+    failed ? h("label.check", {}, h("input", { type: "checkbox", name: "retry", checked: !task.warning }), t("retry_too")) : null);
   /** @param {HTMLFormElement} form */
   const read = (form) => {
     const said = new FormData(form);
@@ -70,7 +70,7 @@ function edit(task, pool, about) {
     if (until !== deadline) body.deadline_at = until ? new Date(until).getTime() : 0;
     return body;
   };
-  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id, edit_id: uuid(), modified_at: task.modified_at }, dry: { priority: task.priority }, fields, read };
+  return { pool, name: "edit", title: t("edit"), about, body: { id: task.id, edit_id: uuid(), modified_at: task.modified_at }, dry: { priority: task.priority }, fields, read, warning: warned(task) };
 }
 
 /** @param {any} task */
@@ -91,7 +91,7 @@ export function view(task, place) {
   const life = task.life ?? task.history ?? [], gate = gateOf(task);
   const told = /** @type {[string, import("../dom.js").Child][]} */ ([...(task.deadline_at ? [[t("deadline"), time(task.deadline_at)]] : []), ...(task.cancel ? [[t("cancel_was_asked"), asked(task)]] : []),
     ...(task.progress ? [[t("progress"), progress(task)]] : [])]);
-  return h("div", { "data-key": task.id }, actions(task, place.pool),
+  return h("div", { "data-key": task.id }, actions(task, place.pool), h("p.warning", {}, warned(task)),
     list([[t("id"), h("code", {}, task.id)], [t("state"), state(task)], [t("pool"), t(`pool_${task.pool}`)], [t("handler"), search("handler")], [t("biz_key"), search("biz_key")],
       [t("dedup_key"), foreign(task.dedup_key)], [gate.label, foreign(gate.name)], [t("failures"), number(task.failures)], [t("max_failures"), number(task.max_failures)], [t("reason"), foreign(task.reason, 1000)],
       [t(task.state === "handling" ? "lease_until" : "due_at"), time(gate.waits ? null : task.due_at)], [t("created_at"), time(task.created_at)], [t("settled_at"), time(task.settled_at)],
