@@ -163,8 +163,10 @@ enum cli_exit edit_command(const char **args) {
     conn = args_connect();
     if (options.retry) warn_of_retry(conn, args[0]);
     status = tp_edit(conn, args[0], &edit, operator_name(options.who), options.why);
-    if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK)
+    if (status == TP_DISCONNECTED && tp_conn_reopen(conn) == TP_OK) {
+        if (options.retry) warn_of_retry(conn, args[0]);
         status = tp_edit(conn, args[0], &edit, operator_name(options.who), options.why);
+    }
     free(params);
     return answer_edit(status, args[0], &edit);
 }

@@ -195,8 +195,9 @@ static tp_status note_chunk(struct tpi_operation *op, const struct tpi_operate_s
     if (status == TP_OK)
         status = tpi_request_note(op->conn, op->request_id, of_pool[step->pool].note, &args, chunk->ids,
                                   chunk->count, &op->result.done);
-    op->result.unstored += count_unstored(step, chunk);
-    op->result.passed += count - (op->result.done - before);
+    size_t noted = op->result.done - before, unstored = count_unstored(step, chunk);
+    op->result.unstored += unstored < noted ? unstored : noted;
+    op->result.passed += count - noted;
     return status;
 }
 
@@ -339,6 +340,12 @@ static bool selected(const char *asked, const char *name) {
     return !asked || strcmp(asked, name) == 0;
 }
 
+/* Failed tasks are retried before those that wait for a retry: one of these that is run meanwhile may be
+ * done, and could only not be stored, and would be retried once more. */
+static enum tpi_pool pool_of_turn(tp_action action, int turn) {
+    return (enum tpi_pool)(action == TP_ACTION_RETRY ? TPI_POOL_COUNT - 1 - turn : turn);
+}
+
 static tp_status move(struct tpi_operation *op, tp_action action) {
     static const struct tpi_operate_step actions[] = {
         [TP_ACTION_RETRY] = {.word = TPI_HISTORY_RETRIED, .event = TPI_EVENT_RETRY},
@@ -348,10 +355,10 @@ static tp_status move(struct tpi_operation *op, tp_action action) {
     static const struct tpi_facts facts = {.failures = 1, .max_failures = 2};
     tp_status status = TP_OK;
     bool any = false;
-    for (int pool = 0; pool < TPI_POOL_COUNT; pool++)
+    for (int turn = 0; turn < TPI_POOL_COUNT; turn++)
         for (int state = 0; state < TPI_STATE_COUNT && status == TP_OK; state++) {
             struct tpi_operate_step step = actions[action];
-            step.pool = (enum tpi_pool)pool;
+            step.pool = pool_of_turn(action, turn);
             step.state = (enum tpi_state)state;
             step.change = tpi_fsm_decide(step.pool, step.state, step.event, &facts);
             const char *only = op->selection->pool;

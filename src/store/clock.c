@@ -100,7 +100,8 @@ static tp_status ask(struct tpi_store *store) {
 /* Asked for again, a clock of whole seconds may say less than was carried on: what the session made due would
  * not be due for it. */
 static int64_t not_back(int64_t now, const struct tpi_db_clock *before) {
-    return now < before->said_ms && before->said_ms - now < BACK_MS ? before->said_ms : now;
+    int64_t back_ms = before->said_ms - now;
+    return back_ms > 0 && back_ms < BACK_MS + before->behind_ms ? before->said_ms : now;
 }
 
 /* Inside a transaction the answer may be the time of its beginning. Of a lent session it is not known how

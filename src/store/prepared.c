@@ -60,5 +60,5 @@ void tpi_prepared_forget_all(struct tpi_store *store) {
 
 void tpi_store_forget(struct tpi_store *store) {
     tpi_prepared_forget_all(store);
-    store->clock.known = false;
+    store->clock = (struct tpi_db_clock){.known = false};
 }
