@@ -83,7 +83,7 @@ expect "retrying it again finds nothing to do" 1 '^retried 0$' '1 of 1 ids is no
 run retry --id "$id" --id "${id^^}" --id 0190c3a2-7b1e-7f3a-9c55-2f6f0c1d2e3f
 expect "an id given twice is one" 1 '^retried 0$' '2 of 2 ids are no task'
 run retry --handler pay --state failed --json
-expect "the others, as JSON" 0 '^\{"action":"retry","done":2,"passed":0,"dry_run":false\}$'
+expect "the others, as JSON" 0 '^\{"action":"retry","done":2,"unstored":0,"passed":0,"dry_run":false\}$'
 expect_count "all are pending" pending pay 3
 run skip --id "$id" --why 'paid by hand'
 expect "skip" 0 '^skipped 1$'
