@@ -28,8 +28,24 @@ TEST(test_wake__an_enqueue_in_this_process_is_claimed_at_once) {
     rig_stop(worker);
 }
 
+/* It has room for one, too. */
+MEET(await_idle_thread) {
+    tp_worker *worker = arg;
+    bool idle = false;
+    for (int i = 0; !idle && i < 30000; i++) {
+        pthread_mutex_lock(&worker->queue.lock);
+        idle = worker->queue.idle == 1;
+        pthread_mutex_unlock(&worker->queue.lock);
+        if (!idle) rig_pause_10_ms();
+    }
+}
+
 TEST(test_queue__when_it_is_full_one_more_thread_helps) {
-    tp_worker *worker = rig_start_with(6, rig_wait, .threads = 1, .queue = 2, .keep_alive_ms = 100);
+    size_t polls = faults_count("claim_lanes");
+    tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 2, .keep_alive_ms = 100);
+    await_idle_thread(NULL, worker);
+    rig_await_seen(polls, faults_seen(polls) + 2); /* the next claim takes that thread's room, too */
+    rig_put(6, "x");
     rig_await_arrived(2);
     tp_worker_info info = rig_info(worker);
     expect_number(info.threads, 2);
@@ -101,18 +117,6 @@ TEST(test_queue__a_task_that_runs_for_long_when_it_is_full_holds_up_nothing_else
     rig_stop(worker);
     must(tp_schedule_remove(pool.a, pool.handler));
     rig_expect(0, TASKS + 2, 0, .runs = TASKS + 2);
-}
-
-/* It has room for one, too. */
-MEET(await_idle_thread) {
-    tp_worker *worker = arg;
-    bool idle = false;
-    for (int i = 0; !idle && i < 30000; i++) {
-        pthread_mutex_lock(&worker->queue.lock);
-        idle = worker->queue.idle == 1;
-        pthread_mutex_unlock(&worker->queue.lock);
-        if (!idle) rig_pause_10_ms();
-    }
 }
 
 TEST(test_queue__abort_puts_back_what_finds_no_room) {
