@@ -283,7 +283,9 @@ TEST(test_in_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answ
     rig_expect(0, 1, 0, .runs = 2, .claimed = 2, .released = 1, .lost = 0, .hits = 1);
 }
 
-static struct gate lost; /* of the worker below */
+/* Of the worker below. */
+static struct gate lost;
+static atomic_bool stepped;
 
 static void wait_when_lost(tp_event event, const tp_task *task, const char *text, void *arg) {
     (void)task;
@@ -302,6 +304,7 @@ static void *step_and_close(void *worker) {
     do
         (void)!tp_worker_step(worker, NULL);
     while (!atomic_load(&rig.runs));
+    atomic_store(&stepped, true);
     tp_worker_close(worker);
     return NULL;
 }
@@ -311,6 +314,7 @@ TEST(test_in_flight__a_worker_that_steps_outlives_what_another_says_of_its_task)
     tp_worker *stepping = NULL;
     pthread_t thread;
     gate_init(&lost);
+    atomic_store(&stepped, false);
     rig_put(1, "x");
     must(tp_worker_open(pool.env, &RIG_OPTIONS(.drain = 0, .on_event = wait_when_lost), &stepping));
     must(tp_worker_handle(stepping, pool.handler, wait_and_fail, NULL));
@@ -322,8 +326,10 @@ TEST(test_in_flight__a_worker_that_steps_outlives_what_another_says_of_its_task)
             pool.handler);
     assert_true(gate_wait_arrived(&lost, 1));
     gate_open(&rig.gate);
+    for (int i = 0; !atomic_load(&stepped) && i < 30000; i++)
+        rig_pause_10_ms();
     for (int i = 0; i < 30; i++)
-        rig_pause_10_ms(); /* the step ends */
+        rig_pause_10_ms(); /* the close begins */
     gate_open(&lost);
     pthread_join(thread, NULL);
     rig_await(TP_EVENT_RELEASED, 1);
