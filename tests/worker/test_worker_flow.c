@@ -348,9 +348,11 @@ static tp_status join_in_time(tp_worker *worker) {
     return status;
 }
 
+/* An extension may be on its way yet. */
 static bool claimable_again(void) {
     tp_batch *batch = NULL;
     for (int tries = 0; !batch && tries < 30000; tries++) {
+        must(rig_advance(pool.b, RIG_LEASE_OVER_MS));
         batch = rig_claim(pool.b, 1);
         if (!batch) rig_pause_10_ms();
     }
@@ -360,11 +362,20 @@ static bool claimable_again(void) {
 }
 
 TEST(test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_again) {
-    tp_worker *worker = rig_start_with(1, rig_wait, .lease_ms = 600, .stop_ms = 200);
+    rig_extend_often();
+    size_t extensions = faults_count("settle_extend");
+    tp_worker *worker = rig_start_with(1, rig_wait, .stop_ms = 200);
     rig_await_arrived(1);
+    rig_await_seen(extensions, 1);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect(TP_TIMEOUT, tp_worker_join(worker));
+    for (int i = 0; !atomic_load(&worker->life.abandoned) && i < 30000; i++)
+        rig_pause_10_ms(); /* the joins do not wait for the thread that says so to the renewer */
+    int seen = faults_seen(extensions);
+    for (int i = 0; i < 60; i++)
+        rig_pause_10_ms(); /* three times as long as between two of them */
+    assert_in_range(faults_seen(extensions) - seen, 0, 1);
     assert_string_equal(rig_info(worker).state, "stopping");
     assert_true(claimable_again());
     gate_open(&rig.gate);
