@@ -5,9 +5,10 @@ SQL, a shell's command or a terminal's. Needs no more than Python's own library.
 import json
 import os
 import stat
+import subprocess
 import sys
 
-from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, main, run, shown
+from pool import BASE, DSN, PREFIX, SQLITE, TASKPOOL, check, environment, main, run, shown, told
 
 # All that has a meaning somewhere: to SQL, ODBC, printf, a shell, a terminal, a log.
 HOSTILE = [
@@ -153,6 +154,16 @@ def program(name, path, code):
     os.chmod(name, 0o755)
 
 
+def run_into_files(*args, **changes):
+    """For much output: files never keep the program waiting, as a pipe does whose reader stands still."""
+    with open("out", "w+b") as out, open("err", "w+b") as err:
+        code = subprocess.run([TASKPOOL, *args], stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment(changes), timeout=900,
+                              check=False).returncode
+        out.seek(0)
+        err.seek(0)
+        return told(args, code, out.read(), err.read())
+
+
 def test_programs():
     """A program's name and a task's texts are words to nobody but it; it gets nothing that is not its own."""
     name = "./run $(touch pwned); touch pwned 'x"
@@ -161,7 +172,7 @@ def test_programs():
     run("enqueue", "--biz-key=" + text[:100], "--", "run", text)
     worker = [f"--handler=run={name}", "--drain", "--retry=none", "--threads=3"]
     old = os.umask(0o027)
-    code, out, err = run("work", *worker, TASKPOOL_LEAK="leak", PGPASSWORD="leak", LD_BIND_NOW="1")
+    code, out, err = run_into_files("work", *worker, TASKPOOL_LEAK="leak", PGPASSWORD="leak", LD_BIND_NOW="1")
     os.umask(old)
     check("work gives up", code == 8, f"{code} {err[-300:]}")
     with open("seen", encoding="utf-8") as file:

@@ -307,7 +307,7 @@ def test_why():
     check("tasks", [run("enqueue", "broken", "1")[0] for _ in range(2)] == [0, 0])
     check("fail", run("work", "--handler", "broken=/bin/false", "--retry", "none", "--drain", "--quiet")[0] == 8)
     code, out, _ = run("top", "--once")
-    group = r"^ +2 +0 +\d+m?s +broken +exit code 1$"
+    group = r"^ +2 +0 +(\d+m )?\d+s +broken +exit code 1$"
     check("top --once says why", code == 0 and "\nWhy tasks fail" in out and re.search(group, out, re.M), out)
     check("within 80 columns", all(len(line) <= 80 for line in out.splitlines()), out)
     groups = json.loads(run("top", "--once", "--json")[1])["failures"]
@@ -321,7 +321,7 @@ def test_why():
     terminal.shows("^taskpool top ")
     terminal.type("e")
     terminal.shows("WHY TASKS FAIL$")
-    terminal.shows(r"^ +2 +0 +\d+m?s broken +exit code")
+    terminal.shows(r"^ +2 +0 +(\d+m )?\d+s broken +exit code")
     while not re.search("^ +2 +0 ", terminal.text().splitlines()[8]):
         terminal.type("\x1b[B")
     terminal.type("\r")

@@ -18,11 +18,14 @@ ms=$("$TASKPOOL" list --json --limit 1 | sed -n 's/.*"created_at": *\([0-9]*\).*
 day=$(date -u -d "@$((ms / 1000))" +%F)
 next=$(date -u -d "$day + 1 day" +%F)
 # At midnight some tasks may be of the next day.
-"$TASKPOOL" list --json | sed -n 's/.*"created_at": *\([0-9]*\).*/\1/p' | while read -r at; do date -u -d "@$((at / 1000))" +%F; done | sort -u >days
-if [ "$(cat days)" != "$day" ]; then
-    echo "the tasks were put in around midnight; SKIPPED"
-    exit 77
-fi
+skip_at_midnight() {
+    "$TASKPOOL" list --json | sed -n 's/.*"created_at": *\([0-9]*\).*/\1/p' | while read -r at; do date -u -d "@$((at / 1000))" +%F; done | sort -u >days
+    if [ "$failed" = 0 ] && [ "$(cat days)" != "$day" ]; then
+        echo "the tasks were put in around midnight; SKIPPED"
+        exit 77
+    fi
+}
+skip_at_midnight
 
 run control-totals --day "$day" --amount /amount
 expect "sums are exact" 0 'pay +came +5 +17\.05'
@@ -90,6 +93,7 @@ expect "a report that cannot be written" 74 'pay' 'cannot be written'
 for params in '{"amount":1e3}' '{"amount":null}' '{}' 'text' '{"amount":1,"amount":2}' '{"amount":12345678901234567890}' '[1]'; do
     run enqueue odd "$params"
 done
+skip_at_midnight
 run control-totals --day "$day" --amount /amount --handler odd
 expect "no number is no zero" 12 'odd +came +7 +0' '7 tasks have no number at /amount'
 

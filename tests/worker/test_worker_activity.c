@@ -177,6 +177,8 @@ ACTIVITY_TEST(test_drain__a_marked_worker_ends_by_itself_and_a_later_one_does_no
     expect_number(asked, 1);
     rig_await(TP_EVENT_DRAIN, 1);
     rig_expect_told(TP_EVENT_DRAIN, "tester@desk");
+    for (int i = 0; !atomic_load(&worker->life.stop_asked) && i < 30000; i++)
+        rig_pause_10_ms(); /* it tells first */
     rig_put(1, "later");
     gate_open(&rig.gate);
     rig_finish(worker);

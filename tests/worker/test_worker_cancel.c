@@ -268,7 +268,9 @@ MEET(end_the_first) {
     (void)watch_wait(&rig.watch, TP_EVENT_LOST, 1);
 }
 
+/* The lease is so long that no extension comes between its lapse and the claim. */
 TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_again) {
+    enum { LEASE_MS = 600000 };
     static char params[20001];
     tp_new_task task = {.size = sizeof task, .handler = pool.handler, .params = "x"};
     memset(params, 'p', sizeof params - 1);
@@ -277,14 +279,14 @@ TEST(test_cancel__one_that_fails_while_its_process_claims_it_again_is_not_run_ag
     gate_init(&other_gate);
     rig_look_for_no_cancels(); /* the claim is to be the first to know */
     size_t after_sweep = faults_count("gate_tokens");
-    tp_worker *worker =
-        rig_start_with(0, fail_or_wait, .plan = tp_conn_about(pool.a)->leased_plan, .threads = 2);
+    tp_worker *worker = rig_start_with(0, fail_or_wait, .plan = tp_conn_about(pool.a)->leased_plan,
+                                       .threads = 2, .lease_ms = LEASE_MS);
     rig_await_arrived(1);
     assert_true(gate_wait_arrived(&other_gate, 1));
     rig_await_seen(after_sweep, 1); /* the next sweep comes in half a minute at the soonest */
     size_t met = faults_at(.statement = "task_params", .times = 1, .meet = end_the_first);
     cancel_it(task.id);
-    must(rig_advance(pool.a, RIG_LEASE_OVER_MS));
+    must(rig_advance(pool.a, LEASE_MS + 30000));
     rig_await(TP_EVENT_SKIPPED, 1);
     gate_open(&other_gate);
     rig_stop(worker);

@@ -28,8 +28,24 @@ TEST(test_wake__an_enqueue_in_this_process_is_claimed_at_once) {
     rig_stop(worker);
 }
 
+/* It has room for one, too. */
+MEET(await_idle_thread) {
+    tp_worker *worker = arg;
+    bool idle = false;
+    for (int i = 0; !idle && i < 30000; i++) {
+        pthread_mutex_lock(&worker->queue.lock);
+        idle = worker->queue.idle == 1;
+        pthread_mutex_unlock(&worker->queue.lock);
+        if (!idle) rig_pause_10_ms();
+    }
+}
+
 TEST(test_queue__when_it_is_full_one_more_thread_helps) {
-    tp_worker *worker = rig_start_with(6, rig_wait, .threads = 1, .queue = 2, .keep_alive_ms = 100);
+    size_t polls = faults_count("claim_lanes");
+    tp_worker *worker = rig_start_with(0, rig_wait, .threads = 1, .queue = 2, .keep_alive_ms = 100);
+    await_idle_thread(NULL, worker);
+    rig_await_seen(polls, faults_seen(polls) + 2); /* the next claim takes that thread's room, too */
+    rig_put(6, "x");
     rig_await_arrived(2);
     tp_worker_info info = rig_info(worker);
     expect_number(info.threads, 2);
@@ -103,18 +119,6 @@ TEST(test_queue__a_task_that_runs_for_long_when_it_is_full_holds_up_nothing_else
     rig_expect(0, TASKS + 2, 0, .runs = TASKS + 2);
 }
 
-/* It has room for one, too. */
-MEET(await_idle_thread) {
-    tp_worker *worker = arg;
-    bool idle = false;
-    for (int i = 0; !idle && i < 30000; i++) {
-        pthread_mutex_lock(&worker->queue.lock);
-        idle = worker->queue.idle == 1;
-        pthread_mutex_unlock(&worker->queue.lock);
-        if (!idle) rig_pause_10_ms();
-    }
-}
-
 TEST(test_queue__abort_puts_back_what_finds_no_room) {
     rig_put(10, "x");
     (void)rig_set_due(1000); /* by every session's clock */
@@ -147,7 +151,9 @@ TEST(test_threads__come_with_the_tasks_and_go_when_idle) {
 }
 
 TEST(test_about__shows_the_state_and_few_connections) {
+    int64_t heartbeat_ms = tpi_heartbeat_every_ms;
     rig_look_for_no_cancels();
+    tpi_heartbeat_every_ms = NEVER_MS; /* a late one takes another connection */
     tp_worker *worker =
         rig_open_with(rig_wait, .threads = 8, .lease_ms = 600000 /* an extension takes another */);
     assert_string_equal(rig_info(worker).state, "open");
@@ -168,6 +174,7 @@ TEST(test_about__shows_the_state_and_few_connections) {
     assert_string_equal(rig_info(worker).state, "ended");
     expect_number(rig_info(worker).connections, 0);
     rig_finish(worker);
+    tpi_heartbeat_every_ms = heartbeat_ms;
 }
 
 TEST(test_settle__completions_go_together) {
@@ -276,7 +283,9 @@ TEST(test_in_flight__a_task_put_back_is_taken_again_while_its_settle_has_no_answ
     rig_expect(0, 1, 0, .runs = 2, .claimed = 2, .released = 1, .lost = 0, .hits = 1);
 }
 
-static struct gate lost; /* of the worker below */
+/* Of the worker below. */
+static struct gate lost;
+static atomic_bool stepped;
 
 static void wait_when_lost(tp_event event, const tp_task *task, const char *text, void *arg) {
     (void)task;
@@ -295,6 +304,7 @@ static void *step_and_close(void *worker) {
     do
         (void)!tp_worker_step(worker, NULL);
     while (!atomic_load(&rig.runs));
+    atomic_store(&stepped, true);
     tp_worker_close(worker);
     return NULL;
 }
@@ -304,6 +314,7 @@ TEST(test_in_flight__a_worker_that_steps_outlives_what_another_says_of_its_task)
     tp_worker *stepping = NULL;
     pthread_t thread;
     gate_init(&lost);
+    atomic_store(&stepped, false);
     rig_put(1, "x");
     must(tp_worker_open(pool.env, &RIG_OPTIONS(.drain = 0, .on_event = wait_when_lost), &stepping));
     must(tp_worker_handle(stepping, pool.handler, wait_and_fail, NULL));
@@ -315,8 +326,10 @@ TEST(test_in_flight__a_worker_that_steps_outlives_what_another_says_of_its_task)
             pool.handler);
     assert_true(gate_wait_arrived(&lost, 1));
     gate_open(&rig.gate);
+    for (int i = 0; !atomic_load(&stepped) && i < 30000; i++)
+        rig_pause_10_ms();
     for (int i = 0; i < 30; i++)
-        rig_pause_10_ms(); /* the step ends */
+        rig_pause_10_ms(); /* the close begins */
     gate_open(&lost);
     pthread_join(thread, NULL);
     rig_await(TP_EVENT_RELEASED, 1);
@@ -335,9 +348,11 @@ static tp_status join_in_time(tp_worker *worker) {
     return status;
 }
 
+/* An extension may be on its way yet. */
 static bool claimable_again(void) {
     tp_batch *batch = NULL;
     for (int tries = 0; !batch && tries < 30000; tries++) {
+        must(rig_advance(pool.b, RIG_LEASE_OVER_MS));
         batch = rig_claim(pool.b, 1);
         if (!batch) rig_pause_10_ms();
     }
@@ -347,11 +362,20 @@ static bool claimable_again(void) {
 }
 
 TEST(test_stop__past_its_deadline_lets_the_leases_go_and_may_be_joined_again) {
-    tp_worker *worker = rig_start_with(1, rig_wait, .lease_ms = 600, .stop_ms = 200);
+    rig_extend_often();
+    size_t extensions = faults_count("settle_extend");
+    tp_worker *worker = rig_start_with(1, rig_wait, .stop_ms = 200);
     rig_await_arrived(1);
+    rig_await_seen(extensions, 1);
     tp_worker_stop(worker);
     expect(TP_TIMEOUT, tp_worker_join(worker));
     expect(TP_TIMEOUT, tp_worker_join(worker));
+    for (int i = 0; !atomic_load(&worker->life.abandoned) && i < 30000; i++)
+        rig_pause_10_ms(); /* the joins do not wait for the thread that says so to the renewer */
+    int seen = faults_seen(extensions);
+    for (int i = 0; i < 60; i++)
+        rig_pause_10_ms(); /* three times as long as between two of them */
+    assert_in_range(faults_seen(extensions) - seen, 0, 1);
     assert_string_equal(rig_info(worker).state, "stopping");
     assert_true(claimable_again());
     gate_open(&rig.gate);

