@@ -196,7 +196,7 @@ TEST(test_operate__a_retry_says_how_many_are_done_and_only_not_stored) {
 /* So that what is retried, and done meanwhile, but not stored, is not retried again. */
 TEST(test_operate__a_retry_begins_with_the_failed_ones) {
     char waiting[ID], failed[ID];
-    put_in(TPI_POOL_PENDING, TPI_STATE_PENDING, 1, NULL, waiting);
+    put_in(TPI_POOL_PENDING, TPI_STATE_FAILED, 1, NULL, waiting);
     put_in(TPI_POOL_FAILED, TPI_STATE_FAILED, 1, NULL, failed);
     tp_selection selection = selection_with(.limit = 1);
     expect_operated(pool.a, TP_ACTION_RETRY, &selection, 1, 0);
