@@ -84,7 +84,6 @@ static void plain_dsn(struct tpi_buf *out, const char *key, const char *value) {
     tpi_connstr_take(&cs, "Dialect", NULL);
     tpi_connstr_take(&cs, "Prefix", NULL);
     tpi_connstr_take(&cs, "Plan", NULL);
-    if (pool_on_sqlite()) tpi_connstr_set(&cs, "Timeout", "3000");
     if (pool_on_mariadb()) tpi_connstr_set(&cs, "OPTION", "2");
     if (pool_on_postgres()) {
         tpi_connstr_set(&cs, "Protocol", "7.4-0");
@@ -379,7 +378,7 @@ void loan_end(struct loan *loan, SQLSMALLINT how) {
 struct pool_guest pool_guest_open(void) {
     char dsn[DSN_MAX + 32];
     struct pool_guest guest = {0};
-    snprintf(dsn, sizeof dsn, "%s%s", pool.dsn, pool_on_sqlite() ? "Timeout=150;" : "");
+    dsn_with(pool.dsn, "Timeout", pool_on_sqlite() ? "150" : NULL, dsn, sizeof dsn);
     must(tp_env_open(dsn, &guest.env));
     must(tp_conn_open(guest.env, &guest.conn));
     note_conn(guest.conn, true);
