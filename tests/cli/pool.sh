@@ -10,8 +10,6 @@ HERE=$(dirname "$(realpath "$0")")
 BASE_DSN=${TASKPOOL_DSN:-${TASKPOOL_TEST_DSN:?set TASKPOOL_DSN to the ODBC connection string of the database to test on}}
 PREFIX="c$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')_"
 DSN="${BASE_DSN%;};Prefix=$PREFIX"
-# There one writes at a time; a writer that stands still for seconds is waited for.
-case $DSN in *SQLite*) DSN="$DSN;Timeout=60000" ;; esac
 export TASKPOOL_DSN=$DSN
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT

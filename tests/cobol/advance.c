@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     tp_status status = tp_env_open(getenv("TASKPOOL_DSN"), &env);
     if (status == TP_OK) status = tp_conn_open(env, &conn);
     if (status == TP_OK) status = tp_test_advance(conn, ms);
-    for (int tries = 0; status == TP_CONFLICT && tries < 100; tries++)
+    for (int tries = 0; tp_status_may_retry(status) && tries < 100; tries++)
         status = tp_test_advance(conn, ms);
     if (status != TP_OK) fprintf(stderr, "advance: %s\n", tp_last_error()->text);
     tp_conn_close(conn);

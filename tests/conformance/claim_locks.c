@@ -1,4 +1,5 @@
 /* What a claim does about rows that another session holds or has just changed. */
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "suite.h"
 
@@ -46,6 +47,26 @@ TEST(test_claim_locks__row_and_skip_go_past_rows_another_session_holds) {
     expect_past(2);
     expect_past(12);
     expect_past(200);
+}
+
+/* A claim takes a lock that was waited for in vain for somebody else's, so the time alone tells. */
+TEST(test_claim_locks__row_and_skip_do_not_wait_for_a_held_row) {
+    enum { LIMIT_MS = 5000, AT_ONCE_MS = 2000, TRIES = 5 };
+    if (!passes_locks()) return;
+    const char *id = put_one();
+    int64_t ms = LIMIT_MS;
+    (void)engine_limit_waits(pool.a, LIMIT_MS);
+    must(tp_begin(pool.b));
+    sql_run(pool.b, "SELECT id FROM tp_pending WHERE id = '%s' FOR UPDATE", id);
+    for (int i = 0; i < TRIES && ms > AT_ONCE_MS; i++) {
+        int64_t began = tpi_clock_mono_ms();
+        expect_nothing(pool.a);
+        ms = tpi_clock_mono_ms() - began;
+    }
+    must(tp_rollback(pool.b));
+    must(tp_conn_reopen(pool.a));
+    assert_in_range(ms, 0, AT_ONCE_MS);
+    claim_this(pool.a, id);
 }
 
 /* While one session has a part of them, another gets all the rest at once. */

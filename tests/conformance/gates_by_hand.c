@@ -226,6 +226,8 @@ TEST(test_gates__a_skip_of_tasks_that_wait_gets_in_nobodys_way) {
     must(tp_gate_set(pool.a, "bank", 2, TP_GATE_BLOCK, NULL));
     put_behind("bank", NULL, 4, ids);
     const tp_task *task = take_this(pool.a, ids[0]);
+    (void)engine_limit_waits(pool.a, 60000); /* until each is seen to wait */
+    (void)engine_limit_waits(pool.b, 60000);
     uint64_t errors = tp_conn_counters(pool.a)->errors + tp_conn_counters(pool.b)->errors;
     must(tp_begin(pool.eye));
     sql_run(pool.eye, "UPDATE tp_gate SET let_through = let_through WHERE name = 'bank'");
@@ -238,6 +240,8 @@ TEST(test_gates__a_skip_of_tasks_that_wait_gets_in_nobodys_way) {
     expect_number(result.done, 3);
     expect_number(result.passed, 0);
     expect_number(count_of("tp_gate_task"), 0);
+    must(tp_conn_reopen(pool.a));
+    must(tp_conn_reopen(pool.b));
 }
 
 /* ---- Rules of the application's own, and sessions that only read -----------------------------------------

@@ -108,7 +108,10 @@ struct loan lent(SQLULEN autocommit) {
 void start_blocked(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *, void *), void *arg) {
     long number = session_number(conn);
     aside_start(aside, conn, call, arg);
-    session_await_blocked(number, aside);
+    if (number)
+        session_await_blocked(number, aside);
+    else
+        session_await_quiet(aside);
 }
 
 tp_status complete_call(tp_conn *conn, void *task) {

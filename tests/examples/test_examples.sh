@@ -52,8 +52,7 @@ shop_dsn() {
   case $TASKPOOL_TEST_ENTRY in
   *postgres) printf '%s;ConnSettings={set client_encoding to '\''UTF8'\''}' "${TASKPOOL_TEST_DSN%;}" ;;
   *mariadb | *mysql | oramode) printf '%s;OPTION=2' "${TASKPOOL_TEST_DSN%;}" ;;
-  oracle) printf '%s' "${TASKPOOL_TEST_DSN%;}" ;;
-  *) printf '%s;Timeout=5000' "${TASKPOOL_TEST_DSN%;}" ;;
+  *) printf '%s' "${TASKPOOL_TEST_DSN%;}" ;;
   esac
 }
 
@@ -72,7 +71,7 @@ stops_while_it_begins() {
   exec 4>"$scratch/writer"
   printf "BEGIN EXCLUSIVE;\nSELECT 'locked';\n" >&4
   until_true grep -q locked "$scratch/locked" || true
-  TASKPOOL_DSN="$TASKPOOL_DSN;Timeout=300000" "$examples/worker" >"$scratch/worker" 2>&1 4>&- &
+  TASKPOOL_DSN="Timeout=300000;$TASKPOOL_DSN" "$examples/worker" >"$scratch/worker" 2>&1 4>&- &
   worker=$!
   until_true has_open "$worker" "$file" || expect "worker" "$(cat "$scratch/worker")" "opens the database"
   kill -TERM "$worker"

@@ -4,7 +4,7 @@
   after       and when it has done it
   unanswered  done, and the program is told that no answer came
   undone      not done, and the program is told that no answer came
-or which, paid, is killed as soon as its first payment has been written. plainly: none of this."""
+or which, paid, is killed as soon as its first payment has been written, or which, told, says then so. plainly: none of this."""
 import os
 import runpy
 import signal
@@ -17,7 +17,7 @@ import taskpool  # noqa: E402
 DISCONNECTED = taskpool.STATUSES["disconnected"]
 real = {name: getattr(taskpool.lib, name) for name in ("tp_commit", "tp_rollback", "tp_enqueue_many", "tp_complete")}
 execute = taskpool.Session.execute
-armed = done = False
+armed = done = said = False
 
 
 def die():
@@ -52,8 +52,19 @@ def paid(session, sql, *values):
     return answer
 
 
+def told(session, sql, *values):
+    global said
+    answer = execute(session, sql, *values)
+    if "INTO py_paid" in sql and not said:
+        said = True
+        print("it pays", flush=True)
+    return answer
+
+
 if how == "paid":
     taskpool.Session.execute = paid
+elif how == "told":
+    taskpool.Session.execute = told
 elif how != "plainly":
     arm("tp_enqueue_many")
     arm("tp_complete")

@@ -4,6 +4,7 @@ is killed before and after its commit, or hears nothing of it, is stored once; w
 own, killed in the same ways and at random beside one of them, pay once; what the wrapper promises of texts, statuses and handlers."""
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -104,7 +105,9 @@ def crowd(conn):
     """Workers of both kinds beside each other; the worker by threads is killed at random."""
     others = [start("plainly", "loop")]
     for _ in range(KILLS):
-        victim = start("plainly", "work")
+        victim = start("told", "work")
+        check("a worker pays, if anything is due", until(lambda: select.select([victim.stdout], [], [], 0)[0] or all(
+            task["state"] == "failed" for task in listed("--pool", "pending", "--handler", "py-salary"))))
         time.sleep(random.uniform(0.1, 0.5))  # a process is really killed, at any instruction
         victim.kill()
         victim.communicate()

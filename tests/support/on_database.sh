@@ -24,10 +24,11 @@ if [ -z "$dsn" ]; then
   exit 77
 fi
 if [ "$entry" = sqlite ] || [ "$entry" = generic_sqlite ]; then
-  # A file of its own for each test, so that tests may run side by side.
+  # A file of its own for each test, so that tests may run side by side. There one writes at a time; a writer that stands
+  # still for seconds is waited for. Of a key that is given twice the first counts.
   file=$(mktemp "${TASKPOOL_TEST_FILES:-${TMPDIR:-/tmp}}/taskpool.XXXXXX.db")
   trap 'rm -f "$file" "$file-wal" "$file-shm"' EXIT
-  dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;#")
+  dsn=$(printf '%s' "$dsn" | sed "s#Database=[^;]*;#Database=$file;Timeout=60000;#")
 fi
 export TASKPOOL_TEST_DSN=$dsn TASKPOOL_TEST_ENTRY=$entry TASKPOOL_DSN=$dsn
 # Tools that go to MariaDB's server go to MySQL's.

@@ -84,7 +84,6 @@ static void plain_dsn(struct tpi_buf *out, const char *key, const char *value) {
     tpi_connstr_take(&cs, "Dialect", NULL);
     tpi_connstr_take(&cs, "Prefix", NULL);
     tpi_connstr_take(&cs, "Plan", NULL);
-    if (pool_on_sqlite()) tpi_connstr_set(&cs, "Timeout", "3000");
     if (pool_on_mariadb()) tpi_connstr_set(&cs, "OPTION", "2");
     if (pool_on_postgres()) {
         tpi_connstr_set(&cs, "Protocol", "7.4-0");
@@ -326,15 +325,16 @@ static void make_usable(tp_conn *conn) {
 }
 
 /* With 0, MariaDB 10.11 fails the COMMIT after a SKIP LOCKED that skipped: error 1180. */
-static void shorten_waits(tp_conn *conn) {
+static void shorten_waits(tp_conn *conn, int ms) {
     bool skips = !pool.plan || strcmp(pool.plan, "skip") == 0;
-    (void)engine_limit_waits(conn, pool_on_mariadb() && skips ? 1000 : 200);
+    (void)engine_limit_waits(conn, pool_on_mariadb() && skips ? 1000 : ms);
 }
 
 static bool short_a, short_b;
 
+/* PostgreSQL's autovacuum locks the whole table while it cuts off the end of one that was emptied. */
 void pool_fail_waits(tp_conn *conn) {
-    shorten_waits(conn);
+    shorten_waits(conn, pool_on_postgres() ? 5000 : 200);
     *(conn == pool.a ? &short_a : &short_b) = true;
 }
 
@@ -379,11 +379,11 @@ void loan_end(struct loan *loan, SQLSMALLINT how) {
 struct pool_guest pool_guest_open(void) {
     char dsn[DSN_MAX + 32];
     struct pool_guest guest = {0};
-    snprintf(dsn, sizeof dsn, "%s%s", pool.dsn, pool_on_sqlite() ? "Timeout=150;" : "");
+    dsn_with(pool.dsn, "Timeout", pool_on_sqlite() ? "150" : NULL, dsn, sizeof dsn);
     must(tp_env_open(dsn, &guest.env));
     must(tp_conn_open(guest.env, &guest.conn));
     note_conn(guest.conn, true);
-    shorten_waits(guest.conn);
+    shorten_waits(guest.conn, 200);
     return guest;
 }
 

@@ -107,7 +107,7 @@ struct pool_guest {
 };
 struct pool_guest pool_guest_open(void);
 void pool_guest_close(struct pool_guest *guest);
-/* From now to the end of the test, a wait for a lock on conn is a failure after a second at most. */
+/* From now to the end of the test, a wait for a lock on conn is a failure after seconds at most. */
 void pool_fail_waits(tp_conn *conn);
 /* Empties the pending pool, so that nothing is left of the space of earlier rows where plans hang on that. */
 void pool_empty(void);

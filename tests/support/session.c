@@ -22,6 +22,7 @@ void aside_start(struct aside *aside, tp_conn *conn, tp_status (*call)(tp_conn *
     aside->conn = conn;
     aside->call = call;
     aside->arg = arg;
+    aside->statements = tp_conn_counters(conn)->statements;
     pthread_create(&aside->thread, NULL, run, aside);
 }
 
@@ -68,6 +69,26 @@ void session_await_blocked(long session, struct aside *aside) {
         if (seen <= 1) since = tpi_clock_mono_ms();
         if (seen >= FEW && tpi_clock_mono_ms() - since >= LONG_MS) return; /* each look takes long */
         breathe(PAUSE_MS);
+    }
+}
+
+/* While its thread counts: an old number does no harm. */
+__attribute__((no_sanitize("thread"))) static uint64_t statements_of(tp_conn *conn) {
+    return *(const volatile uint64_t *)&tp_conn_counters(conn)->statements;
+}
+
+/* The thread may stand still before its first statement. What sends none is not waited for without end. */
+void session_await_quiet(struct aside *aside) {
+    enum { QUIET_MS = 1000, LIMIT_MS = 60000, PAUSE_MS = 5 };
+    int64_t began = tpi_clock_mono_ms(), now = began, since = began;
+    uint64_t seen = aside->statements;
+    while (!atomic_load(&aside->ended) && now - began < LIMIT_MS &&
+           (seen == aside->statements || now - since < QUIET_MS)) {
+        breathe(PAUSE_MS);
+        now = tpi_clock_mono_ms();
+        uint64_t sent = statements_of(aside->conn);
+        if (sent != seen) since = now;
+        seen = sent;
     }
 }
 

@@ -14,6 +14,7 @@ struct aside {
     tp_conn *conn;
     tp_status (*call)(tp_conn *conn, void *arg);
     void *arg;
+    uint64_t statements; /* of conn, before the call */
     atomic_bool ended;
     tp_status answer;
     char error[400];
@@ -35,5 +36,8 @@ void session_await_end(long session);
 /* Comes back when the session waits for a lock, or the call in it has ended. Where the database cannot tell
  * after a short while. */
 void session_await_blocked(long session, struct aside *aside);
+/* The same for a call of the library whose session is not to be seen: it has sent a statement, and for a
+ * while no other. */
+void session_await_quiet(struct aside *aside);
 
 #endif

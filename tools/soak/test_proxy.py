@@ -50,7 +50,7 @@ class Server:
 
     def has(self, line):
         with self.heard:
-            return self.heard.wait_for(lambda: line in self.lines, 2)
+            return self.heard.wait_for(lambda: line in self.lines, 60)
 
 
 class Lines:
