@@ -124,7 +124,9 @@ def linted():
         for path in sorted(pages):
             done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path], capture_output=True, text=True,
                                   env=settings, check=False)
-            check(f"man {path}", done.returncode == 0 and not done.stderr, done.stderr[:500])
+            # A line with one long word has no spaces to be stretched; only later versions of groff say so.
+            said = "\n".join(line for line in done.stderr.splitlines() if "cannot adjust line" not in line)
+            check(f"man {path}", done.returncode == 0 and not said, said[:500])
     else:
         skip("man is not here")
 
