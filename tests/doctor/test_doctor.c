@@ -285,7 +285,8 @@ TEST_FORGETTING(test_doctor__tries_what_the_plans_use) {
     assert_int_equal(strstr(found.at[find("skip-locked")].text, "gives the other") != NULL, locks);
     /* The generic dialect asks once, and a rival that is not through soon may be late. */
     if (on("sqlite") || !on("generic"))
-        assert_int_equal(strstr(found.at[find("row-locks")].text, "one session writes") != NULL, on("sqlite"));
+        assert_int_equal(strstr(found.at[find("row-locks")].text, "one session writes") != NULL,
+                         on("sqlite"));
 }
 
 TEST_FORGETTING(test_doctor__finds_a_pool_that_this_library_would_refuse) {

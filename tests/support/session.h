@@ -36,8 +36,8 @@ void session_await_end(long session);
 /* Comes back when the session waits for a lock, or the call in it has ended. Where the database cannot tell
  * after a short while. */
 void session_await_blocked(long session, struct aside *aside);
-/* The same for a call of the library whose session is not to be seen: it has sent a statement, and for a while
- * no other. */
+/* The same for a call of the library whose session is not to be seen: it has sent a statement, and for a
+ * while no other. */
 void session_await_quiet(struct aside *aside);
 
 #endif
