@@ -173,8 +173,10 @@ static tp_status change_some(struct tpi_operation *op, const struct tpi_operate_
     if (status == TP_OK) status = tpi_scope_begin(op->conn, &scope);
     if (status != TP_OK) return status;
     status = tpi_scope_end(op->conn, &scope, lock_and_change(op, step, part, ids, count, &held));
-    if (status == TP_OK) op->result.done += held.count;
-    if (status == TP_OK) op->result.unstored += count_unstored(step, &held);
+    if (status == TP_OK) {
+        op->result.done += held.count;
+        op->result.unstored += count_unstored(step, &held);
+    }
     tpi_texts_free(&held.texts);
     *in_the_way = status == TP_CONFLICT || status == TP_TIMEOUT;
     return status;
