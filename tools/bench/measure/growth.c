@@ -302,10 +302,11 @@ static void lock_first(void) {
     tp_batch_free(claimed.batch);
 }
 
-/* Where there is one writer, nobody else may have locks; plan row looks no further than a thousand, and batch
- * and cas wait. */
+/* Where there is one writer, nobody else may have locks; plan row, and each plan with Oracle's SQL, looks no
+ * further than a thousand, and batch and cas wait. */
 static bool goes_past_locks(const char *plan) {
-    return !pool_on_sqlite() && (strcmp(plan, "skip") == 0 || pool_plan_holds(plan));
+    if (pool_on_sqlite() || strcmp(pool.entry, "oramode") == 0) return false;
+    return strcmp(plan, "skip") == 0 || pool_plan_holds(plan);
 }
 
 static void measure_plan(bool locked) {
