@@ -332,7 +332,7 @@ logs=$TP_SCRATCH/log/proof
 mkdir -p "$logs"
 rm -f "$times" "$times.failed"
 export TASKPOOL_TEST_REQUIRE=1 TP_PG_ROUNDS=4096
-export TP_DB_CACHE_MB=1024 # held is to measure what claims do, not how a small cache is written to disk
+export TP_DB_CACHE_MB=1024 # held and flat are to measure what claims do, not how a small cache is written to disk
 # shellcheck disable=SC2119 # without options, so on disk: memory has no room for pools of ten million tasks
 begin_run
 [ "$last" = 0 ] || exit "$last"
