@@ -305,7 +305,7 @@ static void lock_first(void) {
 /* Where there is one writer, nobody else may have locks; plan row, and each plan with Oracle's SQL, looks no
  * further than a thousand, and batch and cas wait. */
 static bool goes_past_locks(const char *plan) {
-    if (pool_on_sqlite() || strcmp(pool.entry, "oramode") == 0) return false;
+    if (pool_on_sqlite() || pool_speaks("oracle")) return false;
     return strcmp(plan, "skip") == 0 || pool_plan_holds(plan);
 }
 
